@@ -37,10 +37,8 @@ from app.http.reauthentication import Reauthentication
 from app.http.request_metrics import RequestMetrics
 from app.http.shutdown import PORT_BESIDE, SHUTDOWN, Shutdown, on_shutdown
 from app.inference import routes as inference
-from app.inference import statistics_routes as inference_statistics
 from app.inference.schemas import INFERENCE_IN
-from app.jobs import event_routes as job_events
-from app.jobs import list_routes as jobs
+from app.jobs import routes as jobs
 from app.jobs.waiter import JobWaiter, WaitingRequests
 from app.limits import routes as limits_of_owners
 from app.logs import configure_logging
@@ -60,13 +58,12 @@ from app.registry import version_routes as stored_versions
 from app.registry.alias_routes import ALIAS_IN
 from app.registry.annotations import ANNOTATION_IN, MODEL_CHANGE_IN
 from app.registry.trainings import TRAINING
-from app.server.limits import connections_within, raise_descriptor_limit
+from app.server.server import connections_within, raise_descriptor_limit
 from app.services import Parts, ProcessParts, build
 from app.settings import Settings, read_settings
 from app.tasks import routes as training_jobs
 from app.tasks import version_routes as versions
 from app.tracing.spans import NO_TRACER, Tracer
-from app.web import report_routes as reports
 from app.web import routes as web
 from app.webhooks import routes as webhooks
 from relevance_bayes.documents.schema import DOCUMENT
@@ -130,15 +127,15 @@ ROUTES = APIRouter()
 
 for _router in (
     training_jobs.router,
-    job_events.events_of("training", tag="Training jobs", summary="List the events of a training job"),
+    jobs.events_of("training", tag="Training jobs", summary="List the events of a training job"),
     jobs.router,
     evaluations.router,
-    job_events.events_of("evaluation", tag=evaluations.TAG, summary="List the events of an evaluation"),
+    jobs.events_of("evaluation", tag=evaluations.TAG, summary="List the events of an evaluation"),
     promotions.router,
-    job_events.events_of("promotion", tag=promotions.TAG, summary="List the events of a promotion"),
+    jobs.events_of("promotion", tag=promotions.TAG, summary="List the events of a promotion"),
     batch_predictions.router,
     batch_predictions.files,
-    job_events.events_of("prediction", tag=batch_predictions.TAG, summary="List the events of a batch prediction"),
+    jobs.events_of("prediction", tag=batch_predictions.TAG, summary="List the events of a batch prediction"),
     datasets.router,
     datasets.image_router,
     models.router,
@@ -148,7 +145,7 @@ for _router in (
     evaluations.of_versions,
     promotions.of_aliases,
     exports.router,
-    reports.report_router,
+    web.report_router,
     version_routes.router,
     aliases.router,
     evaluations.comparisons,
@@ -164,7 +161,7 @@ for _router in (
     health.router,
     metrics.router,
     predictions.router,
-    inference_statistics.statistics_router,  # before the routes of a model, which may be named `stats`
+    inference.statistics_router,  # before the routes of a model, which may be named `stats`
     inference.router,
     inference.inferences,
     documentation_pages.router,
@@ -316,7 +313,7 @@ def _rpc(settings: Settings, parts: ProcessParts, tracer: Tracer | None) -> Besi
     if settings.grpc_port is None:
         return None
     # Imported only when enabled: it takes memory, and the package is optional.
-    from app.inference.rpc.server import RpcRules, serving
+    from app.inference.rpc.service import RpcRules, serving
 
     rules = RpcRules(
         settings.host,

@@ -5,12 +5,14 @@ import signal
 import socket
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from threading import Event
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import sqlalchemy
 from dbos import DBOSClient
@@ -18,20 +20,18 @@ from dbos import DBOSClient
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.member_service import Members
 from app.accounts.service import ApiKeys, Sessions
+from app.accounts.session_repository import SessionRepository
 from app.addresses import Allowance
 from app.audit.heads import HeadFile, HeadWriter, read_key
 from app.audit.refusals import LimitedRefusals
-from app.audit.repository import store_changes
+from app.audit.repository import AuditRepository, store_changes
 from app.audit.service import Audit
 from app.database import revision
-from app.database.engine import SESSION_NAME, file_of, make_engine
-from app.database.health import has_space
+from app.database.engine import SESSION_NAME, Reachability, file_of, make_engine
 from app.database.monitor import DatabaseMonitor
 from app.database.notifier import MODELS, SqlNotifier
 from app.database.periodic_tasks import PeriodicTasks
-from app.database.pool_metrics import PoolMetrics
-from app.database.reachability import Reachability
-from app.database.transaction import OpenTransaction, Transaction, now, open_transactions
+from app.database.transaction import Clock, OpenTransaction, PoolMetrics, Transaction, has_space, now, open_transactions
 from app.database.vacuum import return_unused
 from app.datasets.ingest import Ingest
 from app.datasets.repository import DatasetRepository
@@ -42,51 +42,48 @@ from app.evaluation.service import Scoring
 from app.exports.service import Exporting, Importing
 from app.http.authentication import Authenticator
 from app.http.idempotency import Idempotency
+from app.http.key_repository import IdempotencyKeyRepository
 from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.http.process_heartbeat import ProcessHeartbeat
 from app.http.readiness import Readiness
 from app.http.timed_calls import TimedCalls
-from app.jobs import total_repository
-from app.jobs.backlog_repository import BacklogRepository
+from app.jobs import statistics_repository
 from app.jobs.metrics import job_metrics
-from app.jobs.queue import migrations as queue_migrations
+from app.jobs.queue import client as queue_migrations
 from app.jobs.queue.client import Control, EndedEntries, Submitter, make_client
 from app.jobs.queue.engine import Engine
-from app.jobs.service import Jobs
-from app.jobs.training_time import seconds_of_today
-from app.jobs.watcher import JobWatcher
+from app.jobs.retention import expired_jobs, forget_jobs, forget_progress, record_forgotten
+from app.jobs.service import Jobs, seconds_of_today
+from app.jobs.statistics_repository import BacklogRepository, WorkerRepository
+from app.jobs.waiter import JobWatcher
 from app.jobs.worker.attempts import Records
 from app.jobs.worker.health_check import default_directory
-from app.jobs.worker.health_file import HealthFile
-from app.jobs.worker.heartbeat import Heartbeat
-from app.jobs.worker.outage import DatabaseOutage
-from app.jobs.worker.pool import CORE, Pool
-from app.jobs.worker.program import FILES, program
-from app.jobs.worker.resources import cores, memory_of_fits
-from app.jobs.worker.shares import PROGRAM_BYTES, FitShares
-from app.jobs.worker.slots import Slots
-from app.jobs.worker.spool import Spool
-from app.jobs.worker.worker import Worker
-from app.jobs.worker_repository import WorkerRepository
+from app.jobs.worker.pool import CORE, FILES, PROGRAM_BYTES, FitShares, Pool, Slots, cores, memory_of_fits, program
+from app.jobs.worker.spool import HealthFile, Spool
+from app.jobs.worker.worker import DatabaseOutage, Heartbeat, Worker
 from app.limits.limiter import RateLimiter
 from app.limits.service import OwnersWithLimits
 from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
 from app.outcomes.metrics import outcome_metrics
 from app.outcomes.recorder import Recorder
+from app.outcomes.repository import RecordedPredictionRepository
 from app.outcomes.service import Outcomes
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.drift_monitors import DriftMonitors
+from app.prediction.result_repository import ResultRepository, record_expired
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
+from app.registry.repository import ModelRepository
 from app.registry.service import Aliases, Annotations
 from app.registry.submission import count_models
-from app.retention import Retention
 from app.settings import MAX_SLOTS, Settings
 from app.tasks.runner import Runner
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.tracing.spans import NO_TRACER, Tracer
-from app.webhooks.delivery_repository import SUBSCRIBERS
+from app.webhooks.attempt_repository import AttemptRepository
+from app.webhooks.delivery_repository import SUBSCRIBERS, DeliveryRepository
+from app.webhooks.repository import WebhookRepository
 from app.webhooks.service import Webhooks, webhook_metrics
 from relevance_bayes.records.limits import OwnerUse
 from relevance_bayes.tasks.fit import Limits
@@ -311,7 +308,7 @@ def _number_source(settings: Settings) -> NumberSource:
     if settings.metrics_directory is None:
         return OwnNumbers()
     # Imported only when configured: it needs locks of files that Windows does not have.
-    from app.metrics.shared_numbers import SharedNumbers
+    from app.metrics.numbers import SharedNumbers
 
     return SharedNumbers(settings.metrics_directory)
 
@@ -473,9 +470,93 @@ def make_base(
         Submitter(client),
         response_retention=kept,
         monitor=monitor,
-        subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
+        subscribers=(*statistics_repository.SUBSCRIBERS, *SUBSCRIBERS),
         store_changes=store_changes,
         pool_metrics=None if numbers is None else PoolMetrics(engine, numbers),
         default_limits=settings.owner_limits,
     )
     return Base(engine, client, transaction, monitor)
+
+
+ENTRIES_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class Retention:
+    """Deletes the progress of ended jobs, deliveries of webhooks, and the queue's entries of both after `seconds`, and
+    files of predictions after `seconds_of_results`, entries of the audit after `seconds_of_audit`, recorded predictions
+    after `seconds_of_recorded_predictions`, ended jobs that trained no version after `seconds_of_jobs` (None: never);
+    idempotent responses and sessions have an expiry of their own."""
+
+    transaction: OpenTransaction
+    entries: EndedEntries
+    clock: Clock
+    seconds: float
+    seconds_of_results: float
+    seconds_of_audit: float
+    seconds_of_recorded_predictions: float
+    seconds_of_jobs: float | None = None
+
+    def remove_expired(self) -> None:
+        """Delete what has expired, in short transactions."""
+        self._drain(lambda tx: SessionRepository(tx).remove_expired())
+        self._drain(lambda tx: IdempotencyKeyRepository(tx).remove_expired())
+        self._drain(lambda tx: forget_progress(tx, ended_before=self.seconds))
+        self._drain(lambda tx: DeliveryRepository(tx).remove_expired(older_than=self.seconds))
+        self._drain(lambda tx: WebhookRepository(tx).remove_expired())
+        self._forget_results()
+        self._drain(lambda tx: AuditRepository(tx).remove_expired(older_than=self.seconds_of_audit))
+        self._drain(
+            lambda tx: RecordedPredictionRepository(tx).remove_expired(older_than=self.seconds_of_recorded_predictions)
+        )
+        self._forget_entries()
+        if self.seconds_of_jobs is not None:
+            self._forget_jobs(self.seconds_of_jobs)
+
+    def _forget_results(self) -> None:
+        """Delete files of predictions; record their numbers at the end."""
+        expired = Counter[str]()
+        try:
+            while True:
+                with self.transaction() as tx:
+                    removed = ResultRepository(tx).remove_expired(older_than=self.seconds_of_results)
+                if removed is None:
+                    return
+                expired[removed.owner] += removed.is_expired
+        finally:
+            if +expired:
+                with self.transaction() as tx:
+                    record_expired(tx, +expired)
+
+    def _forget_jobs(self, seconds: float) -> None:
+        """Delete jobs, except those whose version is there: its lineage names them; record their numbers at the end."""
+        last: UUID | None = None
+        forgotten = Counter[str]()
+        try:
+            while True:
+                with self.transaction() as tx:
+                    found = expired_jobs(tx, ended_before=seconds, after=last)
+                    gone = forget_jobs(tx, set(found) - ModelRepository(tx).trained_by(found))
+                forgotten += gone
+                if not found:
+                    return
+                last = found[-1]
+        finally:
+            if forgotten:
+                with self.transaction() as tx:
+                    record_forgotten(tx, forgotten)
+
+    def _forget_entries(self) -> None:
+        """Delete ended entries, except those that are needed to find out how a job or an attempt ended."""
+        before, needed = self.clock() - timedelta(seconds=self.seconds), 0
+        while ended := self.entries.ended(before=before, skip=needed, limit=ENTRIES_AT_ONCE):
+            with self.transaction() as tx:
+                kept = BacklogRepository(tx).among(ended) | AttemptRepository(tx).pending_of(ended)
+            self.entries.forget([entry for entry in ended if entry not in kept])
+            needed += len(kept)
+
+    def _drain(self, forget: Callable[[Transaction], bool]) -> None:
+        found = True
+        while found:
+            with self.transaction() as tx:
+                found = forget(tx)

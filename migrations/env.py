@@ -7,10 +7,10 @@ from alembic import context
 from alembic.autogenerate.api import AutogenContext
 from sqlalchemy import Connection
 
-from app.database.column_types import UtcDateTime
+from app.database.base import UtcDateTime
 from app.database.engine import make_engine
 from app.database.migrations import exclusive, is_own
-from app.tables import Base
+from app.maintenance.administration import Base
 
 
 def plain_type(kind: str, item: object, _context: AutogenContext) -> str | Literal[False]:

@@ -35,11 +35,11 @@ from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.http.openapi import Json
 from app.http.readiness import Readiness
 from app.identity import BUILT_IN_OWNER
-from app.jobs import total_repository
+from app.jobs import statistics_repository
 from app.jobs.metrics import job_metrics
-from app.jobs.ports import QueueControl
+from app.jobs.records import QueueControl
 from app.jobs.service import Jobs
-from app.jobs.watcher import JobWatcher
+from app.jobs.waiter import JobWatcher
 from app.limits.service import OwnersWithLimits
 from app.main import make_application
 from app.metrics.numbers import OwnNumbers
@@ -151,7 +151,7 @@ class StoredParts(Parts):
         transaction = open_transactions(
             engine,
             ListedQueue,
-            subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
+            subscribers=(*statistics_repository.SUBSCRIBERS, *SUBSCRIBERS),
             store_changes=store_changes,
             default_limits=OwnerLimits(unfinished_jobs=max_unfinished),
         )

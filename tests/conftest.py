@@ -19,7 +19,7 @@ from sqlalchemy import Engine
 
 from app.database.engine import make_engine
 from app.database.migrations import migrate
-from app.jobs.queue.migrations import migrate as migrate_queue
+from app.jobs.queue.client import migrate as migrate_queue
 from tests import postgres
 from tests.covering import repeated
 from tests.database_pool import DatabasePool

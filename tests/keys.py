@@ -2,8 +2,8 @@
 
 from pydantic import SecretStr
 
-from app import administration
 from app.accounts.member_service import Members
+from app.maintenance import administration
 from app.settings import Settings
 from relevance_bayes.records.members import Role
 

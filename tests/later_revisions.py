@@ -8,9 +8,9 @@ import pytest
 from app.cli import maintenance
 from app.database import migrations, revision
 from app.http import process_repository
-from app.jobs import worker_repository
+from app.jobs import statistics_repository
 
-EXPECTING = (maintenance, migrations, process_repository, revision, worker_repository)
+EXPECTING = (maintenance, migrations, process_repository, revision, statistics_repository)
 """The modules that have the revision which this release expects."""
 
 MIGRATION = '''"""Revision {number}."""

@@ -12,8 +12,7 @@ from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import EVALUATION
 from app.evaluation.planning import EvaluationPlan
 from app.identity import uuid7
-from app.jobs.attempts import Claim
-from app.jobs.records import Job, Problem
+from app.jobs.records import Claim, Job, Problem
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING

@@ -12,18 +12,16 @@ from sqlalchemy.orm import Session
 
 from app.audit.repository import store_changes
 from app.database.engine import file_of, make_engine
-from app.database.holds import JobHoldRow
 from app.database.notifier import notify
-from app.database.transaction import Transaction, open_transactions
+from app.database.transaction import JobHoldRow, Transaction, open_transactions
 from app.datasets.block_codec import encode_block
 from app.datasets.records import Dataset
 from app.datasets.repository import COLUMNS
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import UnavailableError
-from app.jobs import total_repository
-from app.jobs.histories import PROBLEM, PROGRESS, row_of
+from app.jobs import statistics_repository
 from app.jobs.records import Job, Problem
-from app.jobs.repository import JobRepository
+from app.jobs.repository import PROBLEM, PROGRESS, JobRepository, row_of
 from app.jobs.tables import JobRow, JobTransitionRow
 from app.limits.repository import OwnerLimitsRepository
 from app.registry.records import Version
@@ -51,7 +49,7 @@ class SmallDatabase:
             engine,
             lambda _: self.queue,
             clock=lambda: NOW,
-            subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
+            subscribers=(*statistics_repository.SUBSCRIBERS, *SUBSCRIBERS),
             store_changes=store_changes,
         )
 

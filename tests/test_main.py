@@ -6,9 +6,9 @@ import pytest
 from pydantic import SecretStr, ValidationError
 from starlette.testclient import TestClient
 
-from app.administration import migrate
 from app.http.dependencies import Limits
 from app.main import create_app
+from app.maintenance.administration import migrate
 from app.services import build
 from app.settings import Settings
 from relevance_bayes.records.errors import InvalidRequestError

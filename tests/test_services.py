@@ -4,10 +4,10 @@ import logging
 import pytest
 import structlog
 
-from app.administration import migrate
 from app.http.readiness import Readiness
-from app.jobs.worker_repository import WorkerRepository
+from app.jobs.statistics_repository import WorkerRepository
 from app.logs import configure_logging
+from app.maintenance.administration import migrate
 from app.services import build
 from app.settings import Settings
 from tests.live_workers import workers_alive

@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from app.audit.repository import store_changes
 from app.database.transaction import OpenTransaction, open_transactions
-from app.jobs import total_repository
+from app.jobs import statistics_repository
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from tests.doubles.queue import ListedQueue
 
@@ -35,6 +35,6 @@ def transaction(engine: Engine, clock: HandClock) -> OpenTransaction:
         engine,
         ListedQueue,
         clock=clock,
-        subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
+        subscribers=(*statistics_repository.SUBSCRIBERS, *SUBSCRIBERS),
         store_changes=store_changes,
     )

@@ -11,9 +11,9 @@ from sqlalchemy import ColumnElement, Select, delete, func, literal, select, uni
 from app.accounts.records import MAX_MEMBERS, permitted_scopes
 from app.accounts.tables import PROJECT_ROLE, ROLE, InvitationRow, MemberRow
 from app.database import keyset
-from app.database.changes import changed, insertion
+from app.database.base import changed, insertion
 from app.database.engine import lock_for_writing
-from app.database.pages import Page
+from app.database.keyset import Page
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from relevance_bayes.records.audit import AuditAction

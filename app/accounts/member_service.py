@@ -6,7 +6,7 @@ from uuid import UUID
 from app.accounts.member_repository import MemberRepository, no_such_project, project_path
 from app.accounts.records import MAX_OWNER_LENGTH, is_label
 from app.accounts.repository import ApiKeyRepository
-from app.database.pages import Page
+from app.database.keyset import Page
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
 from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError

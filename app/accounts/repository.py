@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, func, or_, select, union, update
 from app.accounts.records import MAX_KEYS
 from app.accounts.tables import SCOPES, ApiKeyRow, scopes_of
 from app.database import keyset
-from app.database.changes import changed
+from app.database.base import changed
 from app.database.engine import lock_for_writing
-from app.database.pages import Page, PageRequest
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.identity import Principal

@@ -8,7 +8,7 @@ from uuid import UUID
 from app.accounts.records import MAX_OWNER_LENGTH, MIN_KEY_LENGTH, SHOWN_LENGTH, digest, is_label, is_token, new_secret
 from app.accounts.repository import ApiKeyRepository, record_change
 from app.accounts.session_repository import SessionRepository
-from app.database.pages import Page, PageRequest
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
 from app.identity import BUILT_IN_OWNER, Principal, uuid7

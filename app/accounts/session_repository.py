@@ -8,8 +8,7 @@ from sqlalchemy import ColumnElement, and_, delete, insert, or_, select, update
 
 from app.accounts.records import MAX_SESSIONS
 from app.accounts.tables import SCOPES, SessionRow, scopes_of
-from app.database.changes import changed
-from app.database.column_types import DatabaseAgo, DatabaseNow
+from app.database.base import DatabaseAgo, DatabaseNow, changed
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
 from app.identity import Principal

@@ -8,8 +8,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.database.base import Base
-from app.database.json_documents import Document
+from app.database.base import Base, Document
 from relevance_bayes.records.keys import KeyScope
 from relevance_bayes.records.members import ProjectRole, Role
 

@@ -11,10 +11,9 @@ from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, s
 from app.audit.records import EVERYTHING, GENESIS, AuditFilter, Checkpoint, hash_of
 from app.audit.tables import AuditChainRow, AuditEntryRow
 from app.database import keyset
-from app.database.changes import changed, insertion
+from app.database.base import Document, changed, insertion
 from app.database.engine import lock_for_writing
-from app.database.json_documents import Document
-from app.database.pages import Page, PageRequest
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import Change, Transaction
 from relevance_bayes.records.audit import ActorKind, AuditAction, AuditActor, AuditDetail, AuditEntry
 

@@ -11,7 +11,7 @@ from starlette.responses import StreamingResponse
 from app.audit.exporting import EXPORTS
 from app.audit.records import AuditFilter
 from app.audit.service import Audit
-from app.database.pages import Order, PageRequest
+from app.database.keyset import Order, PageRequest
 from app.http.authentication import AUDIT
 from app.http.dependencies import Owner, ServicesDependency
 from app.http.negotiation import AcceptsJson, weight

@@ -7,7 +7,7 @@ from app.audit.heads import Heads
 from app.audit.records import EVERYTHING, GENESIS, AuditFilter, Checkpoint
 from app.audit.repository import AuditRepository
 from app.audit.verification import Verification, VerifiedChain
-from app.database.pages import Page, PageRequest
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from relevance_bayes.records.audit import AuditEntry
 

@@ -10,14 +10,14 @@ from typing import Annotated, Literal
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from app import administration
 from app.audit.exporting import EXPORTS
 from app.audit.heads import Heads, read_heads, read_key
 from app.audit.records import AuditFilter, Checkpoint
 from app.audit.service import Audit
 from app.audit.verification import Verification, VerifiedChain
 from app.cli.config import database_in_reach, usable_settings
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
+from app.maintenance import administration
 from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.rendering import print_json, print_table, time_text
 from relevance_bayes.records.audit import AUDIT_ACTIONS, AuditEntry

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from app.database.failures import explained
 from app.errors import UnavailableError
-from app.maintenance.database_url import check_url
+from app.maintenance.backups import check_url
 from app.settings import PREFIX, Settings, SettingsError, read_settings
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_table

@@ -9,10 +9,10 @@ from uuid import UUID
 
 import typer
 
-from app import administration
 from app.accounts.service import ApiKeys
 from app.cli.config import database_in_reach, usable_settings
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
+from app.maintenance import administration
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_facts, print_table, time_text
 from relevance_bayes.records.errors import RelevanceError

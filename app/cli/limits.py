@@ -6,9 +6,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from app import administration
 from app.cli.config import database_in_reach, usable_settings
 from app.limits.service import NO_LIMIT, OwnersWithLimits
+from app.maintenance import administration
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_table
 from relevance_bayes.records.errors import RelevanceError

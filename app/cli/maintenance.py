@@ -6,15 +6,14 @@ from typing import Annotated
 
 import typer
 
-from app import __version__, administration
+from app import __version__
 from app.cli.config import AsJson, database_in_reach, unknown_variables, usable_settings
 from app.database.revision import EXPECTED, MigrationPlan, MigrationStep
-from app.maintenance import backup as backups
-from app.maintenance import copying
-from app.maintenance import restore as restoring
-from app.maintenance.archive import Manifest
-from app.maintenance.doctor import examine
-from app.maintenance.findings import Finding, error, warning
+from app.maintenance import administration, backups
+from app.maintenance import backups as copying
+from app.maintenance import backups as restoring
+from app.maintenance.backups import Manifest
+from app.maintenance.doctor import Finding, error, examine, warning
 from app.settings import Settings, SettingsError, read_settings
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_facts, print_json, print_table, time_text

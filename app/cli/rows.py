@@ -8,10 +8,8 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from app.formats import DEFAULT, TABLE_FORMATS, by_suffix
-from app.formats.cell_faults import refuse
-from app.formats.expected import Expected
-from app.formats.format import RowFormat, TableFormat
-from app.formats.options import ReadOptions, TableLimits
+from app.formats.cells import Expected, refuse
+from app.formats.format import ReadOptions, RowFormat, TableFormat, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
 from app.http.decompression import PIECE, Decompressor

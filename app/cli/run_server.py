@@ -12,7 +12,7 @@ from types import FrameType
 import structlog
 from uvicorn.importer import import_from_string
 
-from app import __version__, administration
+from app import __version__
 from app.cli import worker_process
 from app.cli.config import database_in_reach
 from app.cli.run_worker import refuse_untraceable
@@ -20,10 +20,16 @@ from app.cli.shutdown import MARGIN_SECONDS, Watchdog, end_with_standard_input
 from app.cli.worker_process import WorkerProcess
 from app.errors import UnavailableError
 from app.logs import configure_logging
+from app.maintenance import administration
 from app.malloc import tune_malloc
-from app.server.config import Config
-from app.server.limits import ConnectionLimits, backlog_within, connections_within, raise_descriptor_limit
-from app.server.server import Server
+from app.server.server import (
+    Config,
+    ConnectionLimits,
+    Server,
+    backlog_within,
+    connections_within,
+    raise_descriptor_limit,
+)
 from app.settings import Settings
 from app.tracing.spans import FLUSH_SECONDS
 from relevance_bayes.cli.console import echo, refuse

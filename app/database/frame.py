@@ -14,11 +14,11 @@ import json
 import struct
 import sys
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import IntEnum
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum, IntEnum
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,3 +168,69 @@ def _is_compressible(body: bytearray) -> bool:
 
 def _dtype(array: Stored) -> str:
     return array.dtype.newbyteorder("<").str
+
+
+def pack(value: object, arrays: list[Stored]) -> Json:
+    """Return the JSON of a value, and append its arrays to `arrays`; raises TypeError for an unsupported type."""
+    match value:
+        case bool() | str() | None:
+            return value
+        case int() | np.integer():
+            return int(value)
+        case float():
+            return float(value)
+        case np.ndarray():
+            arrays.append(_storable(value))
+            return {"array": len(arrays) - 1}
+        case tuple():
+            return [pack(item, arrays) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: pack(getattr(value, field.name), arrays) for field in fields(value)}
+    raise TypeError(f"expected records, tuples, arrays and plain values, got {type(value).__name__}")
+
+
+def unpack(packed: Json, annotation: object, arrays: Arrays) -> object:
+    """Return the value that `pack` was given, of this annotation; raises UnreadableBytesError."""
+    match packed:
+        case {"array": int(number)}:
+            return arrays.real(number) if arrays.dtype(number) == "<f8" else arrays.indices(number)
+        case dict():
+            return _record(packed, annotation, arrays)
+        case list():
+            return tuple(unpack(item, annotation, arrays) for item in packed)
+        case str():
+            return next((kind(packed) for kind in _named(annotation) if issubclass(kind, Enum)), packed)
+        case bool() | int() | float() | None:
+            return packed
+    raise UnreadableBytesError("expected a record, an array, a list or a plain value")
+
+
+def _record(values: dict[str, Json], annotation: object, arrays: Arrays) -> object:
+    kinds = [kind for kind in _named(annotation) if is_dataclass(kind)]
+    if len(kinds) != 1:
+        raise UnreadableBytesError(f"expected no record, got one of {', '.join(sorted(values))}")
+    hints = get_type_hints(kinds[0])
+    if not values.keys() <= hints.keys():
+        raise UnreadableBytesError(f"expected the fields {', '.join(hints)}, got {', '.join(sorted(values))}")
+    try:
+        return kinds[0](**{name: unpack(value, hints[name], arrays) for name, value in values.items()})
+    except TypeError as error:
+        raise UnreadableBytesError(
+            f"expected the fields {', '.join(hints)}, got {', '.join(sorted(values))}"
+        ) from error
+
+
+def _named(annotation: object) -> Iterator[type[object]]:
+    if isinstance(annotation, type):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _named(argument)
+
+
+def _storable(array: object) -> Stored:
+    if isinstance(array, np.ndarray):
+        if array.dtype == np.float64:
+            return array.astype(np.float64, copy=False)
+        if array.dtype == np.intp:
+            return array.astype(np.int64, copy=False)
+    raise TypeError("expected an array of float64 or of positions")

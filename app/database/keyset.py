@@ -1,20 +1,46 @@
-"""Keyset pagination: opaque cursors that mark the end of a page."""
+"""Pages of lists by keyset pagination: opaque cursors mark the end of a page."""
 
 import json
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar, TypeVarTuple
+from typing import Generic, Literal, TypeAlias, TypeVar, TypeVarTuple
 from uuid import UUID
 
 from sqlalchemy import Select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.database.pages import Page, PageRequest
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 
-R = TypeVar("R")
 T = TypeVar("T")
+
+
+Order: TypeAlias = Literal["newest", "oldest"]
+"""The order of a list by age: oldest or newest first."""
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """A request for a page of a list by age: at most `limit` items after the cursor `after`."""
+
+    limit: int
+    after: str | None = None
+    order: Order = "newest"
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """A page of a keyset list.
+
+    `next` is the opaque cursor of the following page, None at the end.
+    """
+
+    items: tuple[T, ...]
+    next: str | None
+
+
+R = TypeVar("R")
 Age = TypeVar("Age", UUID, int)
 Columns = TypeVarTuple("Columns")
 Key = UUID | int | str | tuple[float, int] | tuple[str, str]

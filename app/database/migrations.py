@@ -17,8 +17,15 @@ from sqlalchemy import Connection, Engine, text
 from app.database.base import Base
 from app.database.engine import lock_for_writing
 from app.database.failures import is_lock_timeout, translated
-from app.database.processes import running_processes
-from app.database.revision import COMPATIBLE, EXPECTED, MigrationPlan, MigrationStep, compatible_revisions, revision_of
+from app.database.revision import (
+    COMPATIBLE,
+    EXPECTED,
+    MigrationPlan,
+    MigrationStep,
+    compatible_revisions,
+    revision_of,
+    running_processes,
+)
 from app.errors import UnavailableError
 
 Kind = Literal["schema", "table", "column", "index", "unique_constraint", "foreign_key_constraint", "check_constraint"]

@@ -1,22 +1,85 @@
-"""Transactions; repositories are made from one where they are used."""
+"""Transactions and the holds of unfinished jobs; repositories are made from a transaction where they are used."""
 
+import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol, TypeAlias, TypeVar
+from pathlib import Path
+from threading import Lock
+from typing import Literal, Protocol, TypeAlias, TypeVar, get_args
 from uuid import UUID
 
-from sqlalchemy import Connection, Engine
-from sqlalchemy.orm import Session
+from sqlalchemy import (
+    CheckConstraint,
+    Connection,
+    Engine,
+    ForeignKey,
+    Index,
+    QueuePool,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+)
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.database.base import Base, DatabaseNow, changed, one_of
+from app.database.engine import max_connections
 from app.database.failures import translated
 from app.database.monitor import DatabaseMonitor
-from app.database.pool_metrics import PoolMetrics
+from app.metrics.numbers import NANOSECONDS, Numbers, counter, gauge
 from app.origin import Origin, current_origin
 from relevance_bayes.records.audit import AuditAction, AuditDetail
 from relevance_bayes.records.jobs import JobKind
 from relevance_bayes.records.limits import OwnerLimits
+
+CONNECTIONS = gauge("relevance_database_connections", "Connections to the database, by state.", "state")
+MAX_CONNECTIONS = gauge("relevance_database_max_connections", "Maximum number of connections to the database.")
+WAITS = counter("relevance_database_connection_waits_total", "Transactions that began while no connection was free.")
+WAIT_SECONDS = counter(
+    "relevance_database_connection_wait_seconds_total",
+    "Time for which transactions waited for a connection, including the time to connect.",
+    divisor=NANOSECONDS,
+)
+
+
+class PoolMetrics:
+    """The numbers of an engine's pool, updated at the begin and the end of each transaction."""
+
+    def __init__(self, engine: Engine, numbers: Numbers) -> None:
+        self._engine = engine
+        self._numbers = numbers
+        self._max = max_connections(engine)
+        self._in_use, self._idle = numbers.place(CONNECTIONS, "in_use"), numbers.place(CONNECTIONS, "idle")
+        self._waits, self._wait_seconds = numbers.place(WAITS), numbers.place(WAIT_SECONDS)
+        numbers.values[numbers.place(MAX_CONNECTIONS)] = self._max
+        self._lock = Lock()
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """Begin a transaction of the engine."""
+        pool, began = self._engine.pool, time.perf_counter_ns()
+        if isinstance(pool, QueuePool) and pool.checkedout() >= self._max:
+            self._numbers.add(self._waits, 1)
+        with ExitStack() as stack:
+            stack.callback(self._update)
+            try:
+                connection = stack.enter_context(self._engine.begin())
+            finally:
+                self._numbers.add(self._wait_seconds, time.perf_counter_ns() - began)
+            self._update()
+            yield connection
+
+    def _update(self) -> None:
+        pool = self._engine.pool
+        if isinstance(pool, QueuePool):
+            with self._lock:
+                self._numbers.values[self._in_use] = pool.checkedout()
+                self._numbers.values[self._idle] = pool.checkedin()
 
 
 class Queue(Protocol):
@@ -150,3 +213,85 @@ def open_transactions(
                 tx.last_steps[key]()
 
     return opened
+
+
+LOW_BYTES, EXHAUSTED_BYTES = 2**30, 100 * 2**20
+"""The free space of a disk below which there is a warning, and below which trainings are not accepted any more."""
+
+
+def free_bytes(folder: Path) -> int:
+    """Return the free space of the disk of a folder; raises OSError."""
+    return shutil.disk_usage(folder).free
+
+
+def has_space(folder: Path) -> bool:
+    """Return whether the disk of a folder has space for what trainings write; a folder that can't be read may have."""
+    try:
+        return free_bytes(folder) >= EXHAUSTED_BYTES
+    except OSError:
+        return True
+
+
+@dataclass(frozen=True)
+class DatabaseHealth:
+    """`ahead_seconds` is how far this host's clock is ahead; `write_error` is None where writes are accepted."""
+
+    ahead_seconds: float
+    write_error: str | None
+
+
+def examine(engine: Engine, clock: Clock = now) -> DatabaseHealth:
+    """Return the health of a migrated database, and change nothing; raises UnavailableError."""
+    with translated(), engine.connect() as connection:
+        before = clock()
+        there = connection.execute(select(DatabaseNow())).scalar_one()
+        # The database read its clock between the two: within them, the clocks agree.
+        early, late = (there - before).total_seconds(), (there - clock()).total_seconds()
+        ahead = max(-early, 0.0) - max(late, 0.0)
+        try:
+            connection.execute(text("UPDATE workers SET left_at = left_at WHERE 1 = 0"))
+        except DBAPIError as error:
+            return DatabaseHealth(ahead, str(error.orig).strip())
+        connection.rollback()
+    return DatabaseHealth(ahead, None)
+
+
+Held = Literal["dataset", "model", "version"]
+
+
+class JobHoldRow(Base):
+    """A dataset, a model or a version that can't be deleted while an unfinished job needs it.
+
+    `resource` is the id of a dataset or a version, or the name of a model, which need not exist yet.
+    """
+
+    __tablename__ = "job_holds"
+    __table_args__ = (
+        CheckConstraint(one_of("kind", frozenset(get_args(Held))), name="kind"),
+        Index(None, "owner", "kind", "resource"),
+    )
+
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True)
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    resource: Mapped[str] = mapped_column(primary_key=True)
+    owner: Mapped[str]
+
+
+CANCEL = "cancel them or wait until they have ended."
+
+
+def hold(tx: Transaction, job_id: UUID, owner: str, kind: Held, resource: UUID | str) -> None:
+    """Record that a job needs a resource until it ends."""
+    tx.session.execute(insert(JobHoldRow).values(job_id=job_id, owner=owner, kind=kind, resource=str(resource)))
+
+
+def count_holds(tx: Transaction, owner: str, kind: Held, resource: UUID | str) -> int:
+    """Return the number of unfinished jobs that need a resource."""
+    row = JobHoldRow
+    held = select(func.count()).where(row.owner == owner, row.kind == kind, row.resource == str(resource))
+    return tx.session.scalar(held) or 0
+
+
+def release(tx: Transaction, job_id: UUID) -> None:
+    """Remove the holds of a job that has ended."""
+    changed(tx.session, delete(JobHoldRow).where(JobHoldRow.job_id == job_id))

@@ -10,12 +10,10 @@ from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.database import keyset
-from app.database.changes import changed
+from app.database.base import Document, changed
 from app.database.engine import lock_for_writing
-from app.database.holds import CANCEL, count_holds, hold
-from app.database.json_documents import Document
-from app.database.pages import Page, PageRequest
-from app.database.transaction import Transaction
+from app.database.keyset import Page, PageRequest
+from app.database.transaction import CANCEL, Transaction, count_holds, hold
 from app.datasets.block_codec import cell_bytes, decode_block, encode_block
 from app.datasets.records import Dataset, Upload
 from app.datasets.tables import DatasetBlockRow, DatasetRow

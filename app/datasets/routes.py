@@ -19,8 +19,8 @@ from app.datasets.uploads import (
     received,
 )
 from app.formats import TABLE_FORMATS, listed
-from app.formats.options import MAX_SKIPPED_ROWS, ReadOptions
-from app.formats.pixel_files import image_bytes
+from app.formats.format import MAX_SKIPPED_ROWS, ReadOptions
+from app.formats.images import image_bytes
 from app.http.conditional_requests import NOT_MODIFIED, TAGGED, UNCHANGING, conditional_response
 from app.http.dependencies import Owner, ServicesDependency, identifier, limits_of
 from app.http.disconnection import run_for_client

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import numpy as np
 
-from app.database.pages import Page, PageRequest
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository

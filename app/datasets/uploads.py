@@ -10,9 +10,8 @@ from starlette.requests import ClientDisconnect, Request
 
 from app.datasets.multipart import OneFile
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats.cell_faults import shown
-from app.formats.format import TableFormat
-from app.formats.options import ReadOptions, TableLimits
+from app.formats.cells import shown
+from app.formats.format import ReadOptions, TableFormat, TableLimits
 from app.formats.spool import SpoolFile, spooled
 from app.formats.streams import MAX_NAME_LENGTH, ReadAgainError, TableStream, is_plain, within
 from app.http.decompression import Decompressor

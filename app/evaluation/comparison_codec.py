@@ -16,7 +16,7 @@ from app.evaluation.comparison import (
     require_one_question,
 )
 from app.evaluation.responses import CompareOptions
-from app.formats.cell_faults import refuse
+from app.formats.cells import refuse
 from app.formats.json_table import has_column, read_json, typed_block
 from app.http.bodies import MAX_MEMBERS, checked
 from app.http.rate_limits import charge_rows, check_rows

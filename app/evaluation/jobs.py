@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter
 
-from app.database.json_documents import Document
+from app.database.base import Document
 from app.evaluation.planning import EvaluationPlan, PromotionPlan
 from app.jobs.forms import JobForm
 from app.jobs.records import Job

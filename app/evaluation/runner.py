@@ -8,9 +8,7 @@ from app.evaluation.jobs import EVALUATION, EVALUATION_RESULT, PROMOTION
 from app.evaluation.promote import conclude, promote
 from app.jobs.records import Job, Problem, wrong_kind
 from app.jobs.repository import JobRepository
-from app.jobs.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
-from app.jobs.worker.problems import TOO_LONG
-from app.jobs.worker.retry import Interrupted
+from app.jobs.worker.attempts import TOO_LONG, Attempt, Interrupted, Records, Superseded, TimeLimitExceeded
 from app.prediction.batch_jobs import RESULT, resumption_of_result
 
 

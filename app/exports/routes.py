@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.exceptions import HTTPException
 
 from app.errors import MalformedBodyError
-from app.exports import npz_file
+from app.exports import formats
 from app.exports.formats import NPZ, RENDERINGS, Format
 from app.exports.service import Exporting, Importing
 from app.formats.json_body import check_containers, check_members, decode
@@ -131,9 +131,9 @@ def _read(body: bytes, media_type: str, *, max_bytes: int) -> ExportedVersion:
     """Return the version in a body; raises MalformedBodyError, TooLargeError, InvalidDataError, InvalidRequestError."""
     try:
         if media_type == NPZ:
-            text, arrays = npz_file.read(body, max_bytes=max_bytes)
+            text, arrays = formats.read(body, max_bytes=max_bytes)
             check_containers(text)
-            value = npz_file.with_arrays(decode(text), arrays)
+            value = formats.with_arrays(decode(text), arrays)
         else:
             check_containers(body)
             check_members(body, MAX_DOCUMENT_MEMBERS)

@@ -7,14 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TypeVar
 
-from app.formats.arrow import Arrow, Feather, Parquet
-from app.formats.csv import Csv
 from app.formats.format import AssembledFormat, Format, PartsFormat, RowFormat, TableFormat, WritableFormat
-from app.formats.json import Json
-from app.formats.ndjson import Ndjson
-from app.formats.npy import Npy
-from app.formats.png import Png
-from app.formats.xlsx import Xlsx
+from app.formats.media_types import Arrow, Csv, Feather, Json, Ndjson, Npy, Parquet, Png, Xlsx
 
 FORMATS: tuple[Format, ...] = (
     Json(),

@@ -13,13 +13,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats.cell_faults import CellFault, CellFaults, faults_of, long_integer, not_finite, refuse, shown
-from app.formats.cells import column_of
-from app.formats.expected import Columns, Expected, ReadRows, need_rows
-from app.formats.names import checked_names
-from app.formats.options import TableLimits
+from app.formats.cells import (
+    CellFault,
+    CellFaults,
+    Columns,
+    Expected,
+    ReadRows,
+    column_of,
+    faults_of,
+    long_integer,
+    need_rows,
+    not_finite,
+    refuse,
+    shown,
+)
+from app.formats.format import TableLimits
 from app.formats.spool import SpoolFile
-from app.formats.streams import EmptyColumns, ReadAgainError, TableStream, kinds_of, refuse_or_revise
+from app.formats.streams import EmptyColumns, ReadAgainError, TableStream, checked_names, kinds_of, refuse_or_revise
 from relevance_bayes.records.datasets import ColumnReading
 from relevance_bayes.records.errors import Fault, InvalidDataError
 from relevance_bayes.records.values import Cell, ColumnKind

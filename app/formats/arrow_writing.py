@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from app.formats.flat_table import FlatTable
+from app.formats.streams import FlatTable
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.records.values import text_of
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, Labels, NumberColumn, TimestampColumn

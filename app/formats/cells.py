@@ -1,26 +1,190 @@
-"""JSON values to typed columns."""
+"""Cells: JSON values to typed columns, the columns and limits of rows to predict for, and messages for faults."""
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from types import NoneType
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.formats.cell_faults import (
-    MAX_FAULTS,
-    NOT_OF_KIND,
-    CellFault,
-    CellFaults,
-    bad_text,
-    long_integer,
-    not_a,
-    not_finite,
-    out_of_range,
-)
-from relevance_bayes.records.values import ColumnKind, text_of
-from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from app.errors import TooLargeError
+from relevance_bayes.records.errors import Fault, InvalidDataError
+from relevance_bayes.records.values import ColumnKind, NumberForm, text_of
+from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER, is_nanoseconds, seconds_of
+
+MAX_FAULTS_REPORTED = 20
+"""The maximum number of faults in a response."""
+
+MAX_FAULTS = 1_000
+"""The maximum number of faults that are counted, so that a list of faults is never larger than its table."""
+
+MAX_CHARACTERS = 100_000
+"""The maximum number of characters of a cell."""
+
+FaultKind = Literal["value", "other_kind", "long_integer"]
+"""The kind of a fault: an integer that float64 would round is a text; a value of another kind may be; others are not.
+"""
+
+
+class CellFault(NamedTuple):
+    """A cell that does not fit in its column: the row within the block, and the message."""
+
+    row: int
+    detail: str
+    kind: FaultKind = "value"
+
+
+CellFaults = list[CellFault]
+
+EXPECTED: dict[ColumnKind, str] = {
+    "number": "a number",
+    "boolean": "true or false",
+    "category": "a text",
+    "timestamp": "an ISO 8601 timestamp",
+}
+
+NOT_OF_KIND: dict[ColumnKind, str] = {kind: f"The value is not {expected}." for kind, expected in EXPECTED.items()}
+"""The messages for values of another kind, after the first `MAX_FAULTS` of a column, whose messages quote the value."""
+
+KINDS_HINT = " A column's kind can be declared: kinds=NAME:KIND."
+
+
+def not_a(kind: ColumnKind, value: object) -> str:
+    """Return the message for a value of another kind than its column's."""
+    return f"{shown(value)} is not {EXPECTED[kind]}."
+
+
+def not_finite(token: str) -> str:
+    """Return the message for NaN or infinity."""
+    return f"{token} is not a finite number; for a missing value, leave the cell empty (null in JSON)."
+
+
+def out_of_range(value: object) -> str:
+    """Return the message for a number that float64 can't represent."""
+    return f"{shown(value)} is beyond the range of a 64-bit number (about 1.8e308)."
+
+
+def long_integer(row: int, value: object) -> CellFault:
+    """Return the fault of an integer that float64 would round, in a column whose kind was inferred."""
+    detail = (
+        f"{shown(value)} has more digits than a 64-bit number can represent; declare the column as category to keep "
+        "them, as number to round them."
+    )
+    return CellFault(row, detail, "long_integer")
+
+
+def faults_of(wrong: Mapping[str, CellFaults], first_row: int = 0) -> list[Fault]:
+    """Return the faults of columns, by name, of a block that begins in row `first_row`."""
+    return [Fault(one.detail, row=first_row + one.row, column=name) for name, found in wrong.items() for one in found]
+
+
+def bad_text(text: str) -> str | None:
+    """Return why a text can't be stored, None if it can."""
+    if "\0" in text:
+        return f"{shown(text)} contains NUL."
+    if len(text) > MAX_CHARACTERS:
+        return f"Expected at most {MAX_CHARACTERS:,} characters, got {len(text):,}: {shown(text)}."
+    return None
+
+
+def shown(value: object) -> str:
+    """Return a value as JSON for a message, truncated if it is long."""
+    text = json.dumps(value, ensure_ascii=False, default=lambda other: f"<{type(other).__name__}>")
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def refuse(faults: Sequence[Fault], hint: str = "") -> None:
+    """Raise InvalidDataError for the first of `faults`, with a hint; return if there are none."""
+    if not faults:
+        return
+    first, count = faults[0], f"{len(faults):,}" if len(faults) != MAX_FAULTS else f"at least {MAX_FAULTS:,}"
+    more = f" This is the first of {count} faults." if len(faults) > 1 else ""
+    raise InvalidDataError(f"{_place(first)}{first.detail}{hint}{more}", faults[:MAX_FAULTS_REPORTED])
+
+
+def _place(fault: Fault) -> str:
+    """Return the place of a fault as the beginning of a sentence."""
+    column = f"column {shown(fault.column)}" if fault.column is not None else None
+    where = ", ".join(filter(None, (*fault.row_names[:1], column)))
+    return f"{where[:1].upper()}{where[1:]}: " if where else ""
+
+
+Columns = tuple[tuple[str, ColumnKind], ...]
+"""Names and kinds, in the order of a model's inputs."""
+
+MIN_MAX_MEMBERS = 1_000
+"""The minimum of `max_members`: such a row is decoded, so that the error lists each wrong name."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The required `columns`; `noise`, an optional column of numbers, for all rows; optional columns that are
+    `not_read`; the maximum number of rows, and the maximum decompressed size; the `forms` of the numbers by which the
+    version was trained."""
+
+    columns: Columns
+    noise: str | None
+    not_read: frozenset[str]
+    max_rows: int
+    max_bytes: int
+    forms: Mapping[str, NumberForm] = field(default_factory=dict)
+
+    def among(self, names: Sequence[str], *, line: int | None = None) -> Columns:
+        """Return the columns to read of a table with these; raises InvalidDataError for missing, unknown and repeated
+        ones."""
+        required = self.columns if self.noise is None or self.noise not in names else self.with_noise
+        known, here = {name for name, _ in required} | self.not_read, set(names)
+        missing = (Fault("The column is missing.", column=name, line=line) for name, _ in required if name not in here)
+        unknown = (Fault("There is no such column.", column=name, line=line) for name in names if name not in known)
+        twice = (name for name, count in Counter(names).items() if count > 1 and name in known)
+        repeated = (Fault("The column is named twice.", column=name, line=line) for name in twice)
+        refuse([*islice(chain(missing, unknown, repeated), MAX_FAULTS)])
+        return required
+
+    @property
+    def max_members(self) -> int:
+        """The number of members above which a row in JSON is refused before it is decoded."""
+        return max(MIN_MAX_MEMBERS, 2 * len(self.columns))
+
+    @property
+    def with_noise(self) -> Columns:
+        """Return the columns, and last that of the noise."""
+        return self.columns if self.noise is None else (*self.columns, (self.noise, "number"))
+
+    def check_rows(self, rows: int) -> None:
+        """Raise TooLargeError for too many rows."""
+        if rows > self.max_rows:
+            raise TooLargeError(f"Expected at most {self.max_rows:,} rows, got more; split the request.")
+
+    def check_bytes(self, size: int) -> None:
+        """Raise TooLargeError for too many bytes."""
+        if size > self.max_bytes:
+            detail = f"Expected at most {self.max_bytes:,} bytes once decompressed, got more; split the request."
+            raise TooLargeError(detail)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRows:
+    """The rows, and the faults of cells, which are missing in the block.
+
+    `lines` are the numbers of the rows' lines, from 1, in formats with one row a line.
+    """
+
+    block: Block
+    cell_faults: tuple[Fault, ...]
+    lines: tuple[int, ...] = ()
+
+
+def need_rows(rows: int) -> None:
+    """Raise InvalidDataError where there are no rows."""
+    if not rows:
+        raise InvalidDataError("The table has no rows.")
+
 
 JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
 """Any JSON value."""

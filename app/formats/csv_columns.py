@@ -8,10 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from app.formats.cell_faults import (
+from app.formats.cells import (
     MAX_CHARACTERS,
     CellFault,
     CellFaults,
+    Columns,
     FaultKind,
     bad_text,
     long_integer,
@@ -19,13 +20,19 @@ from app.formats.cell_faults import (
     not_finite,
     out_of_range,
 )
-from app.formats.date_forms import find_date_formats
-from app.formats.dates import ISO, DateFormat, checked_format
-from app.formats.expected import Columns
-from app.formats.markers import DEFAULT, Markers, markers_of
-from app.formats.number_forms import Form, find_form
-from app.formats.options import ReadOptions
-from app.formats.separators import PLAIN, Separators, find_separators, is_numeric
+from app.formats.dates import ISO, DateFormat, checked_format, find_date_formats
+from app.formats.format import ReadOptions
+from app.formats.number_forms import (
+    DEFAULT,
+    PLAIN,
+    Form,
+    Markers,
+    Separators,
+    find_form,
+    find_separators,
+    is_numeric,
+    markers_of,
+)
 from app.formats.streams import ReadAgainError
 from relevance_bayes.records.datasets import ColumnReading, MissingText
 from relevance_bayes.records.values import ColumnKind, NumberForm

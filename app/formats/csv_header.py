@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from app.formats.cell_faults import shown
+from app.formats.cells import shown
 from relevance_bayes.records.errors import Ambiguity, Fault, InvalidDataError, PossibleReading
 from relevance_bayes.tables.kinds import is_missing_text, is_not_finite, is_number, seconds_of
 

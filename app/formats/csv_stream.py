@@ -1,16 +1,20 @@
 """CSV as a stream of blocks, and as rows to predict."""
 
+import codecs
 import csv
 import io
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from app.formats.cell_faults import MAX_FAULTS_REPORTED, faults_of
+from app.errors import MalformedBodyError, UnavailableError
+from app.formats.cells import MAX_FAULTS_REPORTED, Expected, ReadRows, faults_of, need_rows
 from app.formats.csv_columns import (
     CodeColumns,
     TextColumn,
@@ -22,18 +26,69 @@ from app.formats.csv_columns import (
     row_readings,
 )
 from app.formats.csv_dialect import Dialect, dialect_of_all, find_dialect, why_unreadable, with_lines
-from app.formats.encodings import in_utf8
-from app.formats.expected import Expected, ReadRows, need_rows
-from app.formats.names import checked_names, stored_names
-from app.formats.options import ReadOptions
-from app.formats.spool import BodyFile, BodyInMemory
-from app.formats.streams import ReadAgainError, TableStream, kinds_of, refuse_or_revise, with_places
+from app.formats.format import ReadOptions
+from app.formats.spool import BodyFile, BodyInMemory, SpoolFile, new_spool_file, write_whole, writing
+from app.formats.streams import (
+    ReadAgainError,
+    TableStream,
+    checked_names,
+    kinds_of,
+    refuse_or_revise,
+    stored_names,
+    with_places,
+)
 from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import ColumnKind
+from relevance_bayes.records.values import ColumnKind, TextEncoding
 from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 
 PIECE = 2**20
+BOMS: tuple[tuple[bytes, str], ...] = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks by which an encoding is detected; those of UTF-8 stay."""
+
+
+def _in_utf8(file: BodyFile, encoding: TextEncoding | None) -> BodyFile:
+    """Return a file in UTF-8: the file itself where it is.
+
+    UTF-16 and UTF-32 are detected by their byte order mark; others are read where they are requested. Raises
+    MalformedBodyError where the file is in another encoding.
+    """
+    beginning = file.reader().read(4)
+    found = next((name for bom, name in BOMS if beginning.startswith(bom)), None) or encoding
+    if found is None or found == "utf-8":
+        return file
+    recoded = new_spool_file(None)  # closed with the body below
+    reader, decoder = file.reader(), codecs.getincrementaldecoder(found)()
+    size = 0
+    try:
+        while piece := reader.read(PIECE):
+            size += _write(recoded, decoder.decode(piece))
+        size += _write(recoded, decoder.decode(b"", final=True))
+    except UnicodeError as error:
+        recoded.close()
+        raise MalformedBodyError(f"The file can't be read as {found}: {error}.") from None
+    except UnavailableError:
+        recoded.close()
+        raise
+    body = SpoolFile(recoded, max_bytes=size)
+    body.size = size
+    weakref.finalize(body, recoded.close)  # readers have a descriptor of their own
+    return body
+
+
+def _write(file: BinaryIO, text: str) -> int:
+    """Write a text in UTF-8, and return its bytes; raises StorageFullError."""
+    content = text.encode()
+    with writing():
+        write_whole(file, content)
+    return len(content)
+
+
 MAX_PIECE_BYTES = 2 * 2**20
 """The number of bytes that are parsed at once, more where rows are long; Arrow reads some sixteen chunks ahead."""
 
@@ -53,11 +108,11 @@ def open_csv(
     Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column) and
     TooLargeError.
     """
-    file = in_utf8(file, options.encoding)
+    file = _in_utf8(file, options.encoding)
     dialect = dialect_of_all(file, find_dialect(file.reader(), options))
     line = dialect.line - 1 if dialect.header else None
     names, given_names = checked_names(dialect.names, max_columns=max_columns, line=line)
-    batches = text_batches(file, dialect)
+    batches = _text_batches(file, dialect)
     head = _head(batches)
     if not head:
         raise InvalidDataError("The table has no rows: the file has only a header.")
@@ -80,13 +135,13 @@ def open_texts(
 
     Raises as `open_csv` does.
     """
-    file = in_utf8(file, options.encoding)
+    file = _in_utf8(file, options.encoding)
     dialect = dialect_of_all(file, find_dialect(file.reader(), options))
     names, _ = checked_names(dialect.names, max_columns=max_columns, line=dialect.line - 1 if dialect.header else None)
-    return names, text_batches(file, dialect)
+    return names, _text_batches(file, dialect)
 
 
-def text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
+def _text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
     """Yield the rows as strings, null where empty; raises MalformedBodyError where the file can't be parsed as CSV.
 
     An empty row is appended: if it is not parsed as one, a quotation mark before it is never closed.
@@ -244,13 +299,13 @@ def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
     Raises MalformedBodyError, InvalidDataError for columns other than those expected, InvalidRequestError for an
     invalid delimiter, and TooLargeError.
     """
-    file = in_utf8(BodyInMemory(body), options.encoding)
+    file = _in_utf8(BodyInMemory(body), options.encoding)
     dialect = dialect_of_all(file, find_dialect(file.reader(), replace(options, header=True)))
     names, _ = stored_names(dialect.names)
     columns = expected.among(names, line=dialect.line - 1)
     batches: list[pa.RecordBatch] = []
     rows = 0
-    for batch in text_batches(file, dialect):
+    for batch in _text_batches(file, dialect):
         rows += batch.num_rows
         expected.check_rows(rows)
         batches.append(batch)

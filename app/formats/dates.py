@@ -1,13 +1,17 @@
-"""Dates in the texts of a CSV file, of a format as of strptime, besides ISO 8601."""
+"""Dates in the texts of a CSV file, and their formats, as of strptime, that are found in it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from itertools import count
+from typing import TypeAlias
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError
+import pyarrow as pa
+
+from app.formats.number_forms import DEFAULT, Markers
+from relevance_bayes.records.errors import Ambiguity, Fault, InvalidDataError, InvalidRequestError, PossibleReading
 from relevance_bayes.tables.kinds import seconds_of, seconds_of_moment
 
 MONTHS = (
@@ -146,3 +150,179 @@ def _zone(offset: str | None) -> timezone:
         return UTC
     hours, minutes = int(offset[1:3]), int(offset[-2:] if len(offset) > 3 else 0)
     return timezone((1 if offset[0] == "+" else -1) * timedelta(hours=hours, minutes=minutes))
+
+
+FIRST_ROWS = 20
+"""The rows of which one has a date in a column of dates: all texts of a wide table would take a seventh of its time."""
+
+MIN_SHARE = 0.5
+MIN_SHARE_OF_SHORT_YEARS = 0.95
+"""The shares of a column's texts that are dates; numbers of versions look like dates with two digits of the year."""
+
+_CLOCK = (
+    r"(?:(?P<gap>T| {1,2})(?P<hour>[0-9]{1,2}):[0-9]{2}(?P<second>:[0-9]{2}(?P<fraction>\.[0-9]{1,6})?)?"
+    r"(?P<noon> ?[ap]m)?(?P<zone> ?(?:z|utc|gmt|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
+)
+_FULL, _SHORT = "|".join(MONTHS), "|".join(name[:3] for name in MONTHS)
+_MONTH = f"(?P<month>{_FULL}|{_SHORT})"
+_DAY_NAME = f"(?:(?P<name>{'|'.join(DAYS)}|{'|'.join(day[:3] for day in DAYS)})(?P<after>,? ))?"
+_MARK = r"(?:[./-]|\.? |, ?)"
+_NUMERIC = re.compile(
+    rf"(?P<one>[0-9]{{1,2}})(?P<mark>[./-])(?P<two>[0-9]{{1,2}})(?P<other>[./-])(?P<year>[0-9]{{4}}|[0-9]{{2}}){_CLOCK}",
+    re.ASCII | re.IGNORECASE,
+)
+_NAMED = tuple(
+    re.compile(f"{_DAY_NAME}{pattern}{_CLOCK}", re.ASCII | re.IGNORECASE)
+    for pattern in (
+        rf"(?P<day>[0-9]{{1,2}})(?P<mark>{_MARK}|){_MONTH}(?P<other>{_MARK}|)(?P<year>[0-9]{{4}}|[0-9]{{2}})",
+        rf"{_MONTH}(?P<mark>{_MARK})(?P<day>[0-9]{{1,2}})(?P<other>{_MARK})(?P<year>[0-9]{{4}}|[0-9]{{2}})",
+        rf"(?P<year>[0-9]{{4}})(?P<mark>{_MARK}){_MONTH}(?P<other>{_MARK})(?P<day>[0-9]{{1,2}})",
+        r"(?P<year>[0-9]{4})(?P<mark>[./-])(?P<numeral>[0-9]{1,2})(?P<other>[./-])(?P<day>[0-9]{1,2})",
+    )
+)
+
+Texts: TypeAlias = "pa.ChunkedArray[pa.StringScalar]"
+
+
+@dataclass(frozen=True)
+class _Order:
+    """An order of day, month and year in dates of digits, as of d, m and y, and its name in a message."""
+
+    parts: str
+    title: str
+
+    def fits(self, numbers: Sequence[tuple[int, int, int]]) -> bool:
+        """Return whether no month is above 12 and no day above 31."""
+        month, day = self.parts.index("m"), self.parts.index("d")
+        return all(1 <= one[month] <= 12 and 1 <= one[day] <= 31 for one in numbers)
+
+    def format_of(self, found: "re.Match[str]") -> DateFormat:
+        """Return the format of dates like an example."""
+        year = "%Y" if len(found["year"]) == 4 else "%y"
+        one, two, three = (year if part == "y" else f"%{part}" for part in self.parts)
+        return DateFormat(f"{one}{found['mark']}{two}{found['other']}{three}{_clock(found)}")
+
+
+DAY_FIRST = _Order("dmy", "the day first")
+MONTH_FIRST = _Order("mdy", "the month first")
+YEAR_FIRST = _Order("ymd", "the year first")
+
+
+def find_date_formats(
+    columns: Sequence[tuple[str, Texts]], given: DateFormat, markers: Markers = DEFAULT
+) -> Mapping[str, DateFormat]:
+    """Return the formats of columns by name; of columns that are not here, dates are ISO 8601.
+
+    Without a given one, a column half of whose texts at least, and one of the first, are like 31.12.2025 or 31-Dec-2025
+    has their format; of the former, the order is that of its own texts or else of the other columns. Raises
+    InvalidDataError where two orders are possible.
+    """
+    if given.pattern is not None:
+        return {name: given for name, _ in columns}
+    found: dict[str, DateFormat] = {}
+    undecided: list[tuple[str, tuple[_Order, ...], list[re.Match[str]]]] = []
+    decided: set[str] = set()
+    for name, texts in columns:
+        first = [str(cell).strip() for cell in texts.slice(0, FIRST_ROWS).to_pylist() if cell is not None]
+        if (named := next(filter(None, map(_named, first)), None)) is not None:
+            present = _present(texts, markers)
+            best = max((named, _with_full_names(named)), key=lambda one: sum(map(one.reads, present)))
+            if sum(map(best.reads, present)) >= MIN_SHARE * len(present):
+                found[name] = best
+        elif any(map(_NUMERIC.fullmatch, first)):
+            present = _present(texts, markers)
+            dates = [match for text in present if (match := _NUMERIC.fullmatch(text)) is not None]
+            orders = _orders(dates, len(present))
+            if len(orders) == 1:
+                found[name] = orders[0].format_of(dates[0])
+                decided.add(orders[0].parts)
+            elif orders:
+                undecided.append((name, orders, dates))
+    for name, orders, dates in undecided:
+        others = [order for order in orders if decided == {order.parts}]
+        found[name] = (others[0] if others else _one_of(name, orders, dates)).format_of(dates[0])
+    return found
+
+
+def _present(texts: Texts, markers: Markers) -> list[str]:
+    stripped = [str(cell).strip() for cell in texts.to_pylist() if cell is not None]
+    return [text for text in stripped if text and not markers.has(text)]
+
+
+def _orders(dates: Sequence["re.Match[str]"], present: int) -> tuple[_Order, ...]:
+    """Return the possible orders of dates of digits, none where they are too few or no order is common to them."""
+    short = all(len(match["year"]) == 2 for match in dates)
+    if len(dates) < (MIN_SHARE_OF_SHORT_YEARS if short else MIN_SHARE) * present:
+        return ()
+    numbers = [(int(match["one"]), int(match["two"]), int(match["year"])) for match in dates]
+    orders = [order for order in (DAY_FIRST, MONTH_FIRST) if order.fits([(one, two, 1) for one, two, _ in numbers])]
+    first, last = ({one[place] for one in numbers} for place in (0, 2))
+    if short and YEAR_FIRST.fits(numbers) and len(first) <= len(last):
+        orders.append(YEAR_FIRST)
+    return tuple(orders)
+
+
+def _one_of(name: str, orders: Sequence[_Order], dates: Sequence["re.Match[str]"]) -> _Order:
+    """Return the only reading of all dates; raises InvalidDataError where two differ."""
+    one = orders[0]
+    for other in orders[1:]:
+        for match in dates:
+            text = match[0]
+            read = [order.format_of(match).seconds(text) for order in (one, other)]
+            if read[0] != read[1]:
+                raise _ambiguous(name, match, (one, other))
+    return one
+
+
+def _ambiguous(name: str, found: "re.Match[str]", orders: Sequence[_Order]) -> InvalidDataError:
+    formats = [order.format_of(found) for order in orders]
+    read = [datetime.fromtimestamp(one.seconds(found[0]) or 0.0, UTC).date().isoformat() for one in formats]
+    readings = (
+        PossibleReading("date_format", one.pattern or "", f"{day} with {order.title}")
+        for one, day, order in zip(formats, read, orders, strict=True)
+    )
+    ambiguity = Ambiguity(found[0], tuple(readings))
+    detail = f"`{name}` {ambiguity.detail}"
+    return InvalidDataError(detail, [Fault(detail, column=name, ambiguity=ambiguity)])
+
+
+def _named(text: str) -> DateFormat | None:
+    """Return the format of a date with the name of its month, or with its year first; None for ISO 8601 and others."""
+    if not text or not text[-1].isalnum() or seconds_of(text) is not None:
+        return None
+    for pattern in _NAMED:
+        if (found := pattern.fullmatch(text)) is not None:
+            made = DateFormat(_pattern(found))
+            return made if made.seconds(text) is not None else None
+    return None
+
+
+def _pattern(found: "re.Match[str]") -> str:
+    """Return the format of a date by the groups of its match, in their order."""
+    groups = found.groupdict()
+    directives = {"day": "%d", "numeral": "%m"}
+    if groups.get("year"):
+        directives["year"] = "%Y" if len(groups["year"]) == 4 else "%y"
+    if groups.get("month"):
+        directives["month"] = "%b" if len(groups["month"]) == 3 else "%B"
+    if groups.get("name"):
+        directives["name"] = "%a" if len(groups["name"]) == 3 else "%A"
+    names = [name for name in ("name", "after", "day", "month", "numeral", "year", "mark", "other") if groups.get(name)]
+    ordered = sorted(names, key=found.start)
+    return "".join(directives.get(name, groups[name]) for name in ordered) + _clock(found)
+
+
+def _clock(found: "re.Match[str]") -> str:
+    """Return the format of the time of day after a date."""
+    if found["hour"] is None:
+        return ""
+    noon, zone = found["noon"] or "", found["zone"] or ""
+    parts = [found["gap"], "%I" if noon else "%H", ":%M"]
+    parts += [":%S"] * bool(found["second"]) + [".%f"] * bool(found["fraction"])
+    parts += [" " * noon.startswith(" ") + "%p"] * bool(noon) + [" " * zone.startswith(" ") + "%z"] * bool(zone)
+    return "".join(parts)
+
+
+def _with_full_names(named: DateFormat) -> DateFormat:
+    """Return a format with full names of months: May is both."""
+    return DateFormat((named.pattern or "").replace("%b", "%B"))

@@ -11,8 +11,7 @@ from typing import NoReturn
 import msgspec
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats.cell_faults import MAX_FAULTS, MAX_FAULTS_REPORTED, not_finite, out_of_range, refuse, shown
-from app.formats.cells import JSON
+from app.formats.cells import JSON, MAX_FAULTS, MAX_FAULTS_REPORTED, not_finite, out_of_range, refuse, shown
 from relevance_bayes.records.errors import Fault, InvalidDataError, pointer
 
 MAX_DEPTH = 64

@@ -6,9 +6,18 @@ from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
 
-from app.formats.cell_faults import MAX_FAULTS, MAX_FAULTS_REPORTED, CellFaults, faults_of, refuse, shown
-from app.formats.cells import JSON, block_of, column_of
-from app.formats.expected import need_rows
+from app.formats.cells import (
+    JSON,
+    MAX_FAULTS,
+    MAX_FAULTS_REPORTED,
+    CellFaults,
+    block_of,
+    column_of,
+    faults_of,
+    need_rows,
+    refuse,
+    shown,
+)
 from app.formats.json_body import MAX_CONTAINERS, check_containers, check_members, decode
 from app.formats.streams import EmptyColumns, TableStream, check_names, kinds_of, refuse_or_revise
 from relevance_bayes.records.errors import Fault, InvalidDataError, pointer

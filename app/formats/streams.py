@@ -1,16 +1,20 @@
-"""Streams of tables, the result of every format: names, kinds, and blocks that are read lazily."""
+"""Streams of tables, the result of every format, and predictions as a flat table, before a format writes them."""
 
+import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from app.errors import TooLargeError
-from app.formats.cell_faults import KINDS_HINT, MAX_FAULTS_REPORTED, CellFaults, faults_of, refuse, shown
+from app.formats.cells import KINDS_HINT, MAX_FAULTS_REPORTED, CellFaults, faults_of, refuse, shown
+from relevance_bayes.core.types import Mask
 from relevance_bayes.records.datasets import ColumnReading, Image
-from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
+from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError, sentence
 from relevance_bayes.records.values import Cell, ColumnKind
-from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tables.columns import Block, Column, FlatColumn, block_rows
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
 
 MAX_NAME_LENGTH = 200
@@ -159,3 +163,88 @@ def within(blocks: Iterator[Block], *, max_rows: int, max_cells: int) -> Iterato
         if rows * len(block) > max_cells:
             raise TooLargeError(f"Expected at most {max_cells:,} cells, got more.")
         yield block
+
+
+_BREAK = re.compile(r"[\r\n\u2028\u2029]+")
+
+
+def stored_names(names: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """Return the names of columns, and those in the file of columns with another one, by name.
+
+    A line break becomes a blank, a long name is cut, and a name that occurs again is numbered: x, x_2, x_3.
+    """
+    found: list[str] = []
+    given: dict[str, str] = {}
+    taken, seen = {*names}, set[str]()
+    for name in names:
+        plain = _on_one_line(name) if _BREAK.search(name) else name
+        short = plain = plain if len(plain) <= MAX_NAME_LENGTH else plain[:MAX_NAME_LENGTH].strip()
+        number = 1
+        while short in seen or (number > 1 and short in taken):
+            number += 1
+            ending = f"_{number}"
+            short = plain[: MAX_NAME_LENGTH - len(ending)] + ending
+        found.append(short)
+        seen.add(short)
+        if short != name:
+            given[short] = name
+    return tuple(found), given
+
+
+def _on_one_line(name: str) -> str:
+    """Return a name with a blank for each line break and the blanks around it."""
+    return " ".join(line.strip(" \t") for line in _BREAK.split(name)).strip()
+
+
+def checked_names(
+    names: Sequence[str], *, max_columns: int, line: int | None = None
+) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """Return the stored names; raises as `check_names` does."""
+    stored, given = stored_names(names)
+    check_names(stored, max_columns=max_columns, line=line)
+    return stored, given
+
+
+@dataclass(frozen=True, eq=False)
+class KeptColumn:
+    """A column of a dataset (N,) that precedes the predictions; `integral`: all its numbers are integers."""
+
+    column: Column
+    integral: bool
+
+
+@dataclass(frozen=True, eq=False)
+class FlatTable:
+    """Predictions for N rows by column, missing in `faulty` rows (N,).
+
+    `errors` by row are a last column `error`, None where there is none. `about` describes the version, in formats with
+    metadata. `kept` precede the predictions. `escapes_formulas`: in CSV no text is a formula for a spreadsheet.
+    """
+
+    columns: Mapping[str, FlatColumn]
+    faulty: Mask | None
+    errors: Mapping[int, str] | None
+    about: Mapping[str, str]
+    kept: Mapping[str, KeptColumn] = field(default_factory=dict)
+    escapes_formulas: bool = False
+
+
+def faulty_rows(rows: int, faults: Sequence[Fault]) -> Mask | None:
+    """Return a mask (N,) of the rows with faults; None where there are none."""
+    places = [fault.row for fault in faults if fault.row is not None]
+    if not places:
+        return None
+    faulty = np.zeros(rows, np.bool_)
+    faulty[places] = True
+    return faulty
+
+
+def errors_by_row(faults: Sequence[Fault]) -> dict[int, str]:
+    """Return the message for each row with faults."""
+    reported: dict[int, str] = {}
+    for fault in faults:
+        if fault.row is not None:
+            where = "" if fault.column is None else f"{fault.column}: "
+            given = f"{where}{sentence(fault.detail)}"
+            reported[fault.row] = f"{reported[fault.row]} {given}" if fault.row in reported else given
+    return reported

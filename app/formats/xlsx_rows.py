@@ -1,15 +1,22 @@
-"""Sheets of workbooks as tables: the first row names the columns."""
+"""Workbooks as tables: a sheet's rows of cells with cached values, after checks of the zip of XML that it is."""
 
+import warnings
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
 from functools import partial
 from itertools import chain, islice
-from typing import BinaryIO
+from typing import IO, BinaryIO
+from xml.parsers import expat
 
 import pyarrow as pa
+from openpyxl import load_workbook
 
-from app.formats.cell_faults import CellFault, CellFaults, faults_of, refuse
-from app.formats.cells import column_of
+from app.errors import MalformedBodyError, TooLargeError
+from app.formats.cells import CellFault, CellFaults, Expected, ReadRows, column_of, faults_of, need_rows, refuse, shown
 from app.formats.csv_columns import (
     CodeColumns,
     ReadColumn,
@@ -21,16 +28,285 @@ from app.formats.csv_columns import (
     readings_of,
     row_readings,
 )
-from app.formats.expected import Expected, ReadRows, need_rows
-from app.formats.names import checked_names, stored_names
-from app.formats.options import ReadOptions
+from app.formats.format import ReadOptions
 from app.formats.spool import SpoolFile
-from app.formats.streams import ReadAgainError, TableStream, kinds_of, refuse_or_revise, with_places
-from app.formats.xlsx_sheet import ERRORS, Row, name_of, sheet_rows
-from relevance_bayes.records.errors import Fault, InvalidDataError
+from app.formats.streams import (
+    ReadAgainError,
+    TableStream,
+    checked_names,
+    kinds_of,
+    refuse_or_revise,
+    stored_names,
+    with_places,
+)
+from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.records.values import Cell, ColumnKind, text_of
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
+from relevance_bayes.tasks.cancellation import check_cancelled
+
+MAX_PARTS = 10_000
+MAX_BYTES = 2**27
+"""The maximum decompressed size of all parts."""
+
+MAX_ELEMENTS = 3_000_000
+"""The maximum number of elements of all parts; a cell with a value has two of them."""
+
+MAX_ELEMENTS_TOGETHER = 100_000
+"""The maximum number of elements of a row, which has at most 16,384 cells, and of a part other than a sheet: these
+become objects all at once."""
+
+MAX_ATTRIBUTE_BYTES_TOGETHER = 2**25
+"""The maximum size of the attributes of a row, and of a part other than a sheet, BYTES_OF_AN_ATTRIBUTE for each."""
+
+BYTES_OF_AN_ATTRIBUTE = 50
+"""The memory that an attribute takes beside its characters."""
+
+MAX_TOKEN_BYTES = 2**18
+"""The maximum size of a tag, a comment or an instruction. A parser begins one anew with each piece of a file, so that a
+tag of 100 MB, which 100 kB hold compressed, takes a minute."""
+
+MAX_CELLS_LISTED = 10
+"""The number of cells of a part with formulas that were never computed that are listed."""
+
+_PIECE = 2**16
+_RESETS = frozenset({"row", "si"})
+"""Elements of sheets and of shared strings that are parsed one at a time."""
+
+_WHOLE = frozenset({"[Content_Types].xml", "xl/styles.xml", "docProps/core.xml", "docProps/custom.xml"})
+_PACKINGS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+
+
+def _check_package(archive: zipfile.ZipFile) -> Mapping[str, tuple[str, ...]]:
+    """Return the cells whose formulas were never computed, by part.
+
+    Raises TooLargeError, MalformedBodyError or InvalidDataError for a file that is not to be parsed.
+    Refused are parts that decompress to more than `MAX_BYTES` together or have too many elements, long tags or too many
+    attributes; document types, which declare entities; and chart sheets. Raises zipfile.BadZipFile, zlib.error and
+    EOFError for a corrupt file.
+    """
+    parts = archive.infolist()
+    if len(parts) > MAX_PARTS:
+        raise TooLargeError(f"Expected a workbook of at most {MAX_PARTS:,} parts, got {len(parts):,}.")
+    if sum(part.file_size for part in parts) > MAX_BYTES:  # zipfile reads no more than these sizes
+        raise TooLargeError(f"Expected at most {MAX_BYTES:,} bytes once decompressed, got more; save it as CSV.")
+    if any(part.flag_bits & 1 for part in parts):
+        raise InvalidDataError("The workbook is encrypted.")
+    if any(part.compress_type not in _PACKINGS for part in parts):
+        raise MalformedBodyError("Expected a workbook compressed with deflate, got another method.")
+    scan = _Scan()
+    for part in parts:
+        with archive.open(part) as opened:
+            scan.part(part.filename, opened)
+    scan.check_workbook()
+    return {name: tuple(cells) for name, cells in scan.uncomputed.items()}
+
+
+class _Scan:
+    """A counter of elements."""
+
+    def __init__(self) -> None:
+        self._total = 0
+        self._counts: dict[str, int] = {}
+        self._attributes: dict[str, int] = {}
+        self._workbooks: set[str] = set()
+        self._before = self._since = 0
+        self._attribute_bytes = self._attribute_bytes_of_part = 0
+        self._parser = expat.ParserCreate()
+        self._name = ""
+        self._row = 0
+        self._cell = ("", "")
+        self._lacks_value = False
+        self.uncomputed: dict[str, list[str]] = {}
+
+    def part(self, name: str, opened: IO[bytes]) -> None:
+        """Count the elements of a part as far as it is XML; openpyxl does not parse other parts as XML either."""
+        self._parser = parser = expat.ParserCreate()
+        self._name, self._row, self._lacks_value = name, 0, False
+        parser.StartDoctypeDeclHandler = _refuse_doctype
+        parser.StartElementHandler = self._start
+        self._before = self._since = self._total
+        self._attribute_bytes = self._attribute_bytes_of_part = fed = 0
+        try:
+            while piece := opened.read(_PIECE):
+                check_cancelled()
+                parser.Parse(piece)
+                fed += len(piece)
+                if fed - parser.CurrentByteIndex > MAX_TOKEN_BYTES:  # it has begun a token and not seen its end
+                    raise TooLargeError(f"{name}: expected tags and comments of at most {MAX_TOKEN_BYTES:,} bytes.")
+        except expat.ExpatError:
+            pass
+        self._end_cell()
+        self._counts[name] = self._total - self._before
+        self._attributes[name] = self._attribute_bytes_of_part
+        if name in _WHOLE or name.endswith(".rels"):
+            self._check_whole(name)
+
+    def check_workbook(self) -> None:
+        """Raise TooLargeError where a part that lists the sheets has too many elements."""
+        for name in self._workbooks & self._counts.keys():
+            self._check_whole(name)
+
+    def _check_whole(self, name: str) -> None:
+        count, maximum = self._counts[name], MAX_ELEMENTS_TOGETHER
+        if count > maximum:
+            raise TooLargeError(f"{name}: expected at most {maximum:,} elements, got {count:,}.")
+        if self._attributes[name] > MAX_ATTRIBUTE_BYTES_TOGETHER:
+            raise TooLargeError(f"{name}: expected fewer or shorter attributes.")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._total += 1
+        size = sum(BYTES_OF_AN_ATTRIBUTE + len(value) for value in attributes.values())
+        self._attribute_bytes += size
+        self._attribute_bytes_of_part += size
+        local = name.rpartition(":")[2]
+        if local == "c":
+            self._end_cell()
+            self._cell = attributes.get("r", f"a cell of row {self._row}"), attributes.get("t", "")
+        elif local == "f":
+            # A formula whose result is an empty text has the type str.
+            self._lacks_value = self._cell[1] != "str"
+        elif local == "v" and self._lacks_value:
+            self._parser.CharacterDataHandler = self._has_value
+        if local in _RESETS:
+            self._end_cell()
+            self._row += 1
+            self._since, self._attribute_bytes = self._total, 0
+        elif self._attribute_bytes > MAX_ATTRIBUTE_BYTES_TOGETHER:
+            raise TooLargeError(f"{self._name}: expected rows with fewer or shorter attributes.")
+        elif self._total - self._since > MAX_ELEMENTS_TOGETHER:
+            raise TooLargeError(f"Expected rows of at most {MAX_ELEMENTS_TOGETHER:,} elements, got more.")
+        elif local == "Override" and "main+xml" in attributes.get("ContentType", ""):
+            self._workbooks.add(attributes.get("PartName", "").lstrip("/"))
+        elif local == "Relationship" and "chartsheet" in attributes.get("Type", ""):
+            raise InvalidDataError("The workbook has a chart sheet: save only the sheet with the table.")
+        if self._total > MAX_ELEMENTS:
+            raise TooLargeError(f"Expected at most {MAX_ELEMENTS:,} elements, got more; save it as CSV.")
+
+    def _has_value(self, text: str) -> None:
+        """Take the text of a formula's value, which is computed unless it is empty."""
+        if text.strip():
+            self._lacks_value = False
+            self._parser.CharacterDataHandler = None
+
+    def _end_cell(self) -> None:
+        """List the last cell if it has a formula and no value."""
+        if self._lacks_value:
+            self._lacks_value = False
+            self._parser.CharacterDataHandler = None
+            if len(listed := self.uncomputed.setdefault(self._name, [])) <= MAX_CELLS_LISTED:
+                listed.append(self._cell[0])
+
+
+def _refuse_doctype(*_: object) -> None:
+    raise MalformedBodyError("A part of the workbook declares a document type, which is not allowed.")
+
+
+MAX_ROWS = 2**20
+MAX_PLACES = 2**23
+"""The maximum number of cells, present or omitted between present ones."""
+
+ROWS_AT_ONCE = 1_000
+
+ERRORS = frozenset(
+    {"#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!", "#FIELD!", "#GETTING_DATA"}
+)
+"""Errors of formulas other than #N/A, which is a missing value."""
+
+Row = tuple[Cell, ...]
+
+
+def _sheet_rows(file: BinaryIO, sheet: str | None) -> Iterator[Row]:
+    """Yield the rows of a sheet, by default of the first visible one, each up to its last cell with a value.
+
+    Texts are without surrounding blanks, dates and times in ISO 8601. Raises MalformedBodyError, InvalidDataError,
+    InvalidRequestError for an unknown sheet, TooLargeError.
+    """
+    with _readable():
+        with zipfile.ZipFile(file) as archive:
+            uncomputed = _check_package(archive)
+        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        sheets = {one.title: one for one in book.worksheets}
+    if sheet is not None and sheet not in sheets:
+        detail = f"Expected one of the sheets {', '.join(map(shown, islice(sheets, 20)))}; got {shown(sheet)}."
+        raise InvalidRequestError(detail, [Fault(detail, parameter="sheet")])
+    if not sheets:
+        raise InvalidDataError("The workbook has no sheets.")
+    visible = [one for one in sheets.values() if one.sheet_state == "visible"]
+    chosen = next(iter(visible or sheets.values())) if sheet is None else sheets[sheet]
+    _refuse_uncomputed(uncomputed.get(str(vars(chosen)["_worksheet_path"]).lstrip("/"), ()))
+    chosen.reset_dimensions()  # the dimensions in the file may be wrong
+    return _filled(chosen.iter_rows(values_only=True))
+
+
+def _refuse_uncomputed(cells: Sequence[str]) -> None:
+    """Raise InvalidDataError for cells of formulas without a computed value."""
+    if cells:
+        listed = ", ".join(cells[:MAX_CELLS_LISTED]) + (", ..." if len(cells) > MAX_CELLS_LISTED else "")
+        detail = (
+            f"The formulas of {listed} were never computed: open the workbook in a spreadsheet and save it, or write "
+            "values in their place."
+        )
+        raise InvalidDataError(detail, [Fault(detail)])
+
+
+def _filled(rows: Iterator[tuple[object, ...]]) -> Iterator[Row]:
+    """Yield the rows up to the last with a value."""
+    empty, seen, places = 0, 0, 0
+    while True:
+        with _readable():
+            some = [*islice(rows, ROWS_AT_ONCE)]
+        if not some:
+            return
+        check_cancelled()
+        seen, places = seen + len(some), places + sum(map(len, some))
+        if seen > MAX_ROWS or places > MAX_PLACES:
+            raise TooLargeError(f"Expected at most {MAX_ROWS:,} rows, {MAX_PLACES:,} cells; save it as CSV.")
+        for values in some:
+            row = tuple(map(_cell, values))
+            if not any(cell is not None for cell in row):
+                empty += 1
+                continue
+            yield from iter(((),) * empty)
+            empty = 0
+            yield row
+
+
+def _cell(value: object) -> Cell:
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case datetime():
+            moment = value.isoformat()
+            return moment.removesuffix("T00:00:00")
+        case date() | time():
+            return value.isoformat()
+        case timedelta():
+            minutes, seconds = divmod(round(value.total_seconds()), 60)
+            return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+        case _:
+            return str(value).strip() or None
+
+
+def name_of(cell: Cell, position: int) -> str:
+    """Return the name of a column, by its first cell and its position from 1."""
+    return f"column_{position}" if cell is None else text_of(cell)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Raise MalformedBodyError for exceptions of a file that is not a workbook, or a corrupt one."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about content that it would not write
+            yield
+    except zipfile.BadZipFile as error:
+        raise MalformedBodyError("The file can't be read as xlsx; is it truncated, or an older .xls?") from error
+    except (zlib.error, OSError, EOFError, SyntaxError, ValueError, TypeError, LookupError) as error:
+        raise MalformedBodyError("The file can't be read as xlsx: a part of it is corrupt.") from error
+    except (AttributeError, ArithmeticError, AssertionError, RuntimeError) as error:
+        raise MalformedBodyError("The file can't be read as xlsx: a part of it is invalid.") from error
+
 
 BETWEEN = ","
 """The delimiter of the CSV whose reading of numbers and dates the texts of cells have."""
@@ -135,7 +411,7 @@ class _Sheet:
 def _table_of(file: BinaryIO, options: ReadOptions) -> _Sheet:
     """Return the names in the first row with a value, and all rows below it."""
     skipped = options.skip_rows or 0
-    rows = islice(sheet_rows(file, options.sheet), skipped, None)
+    rows = islice(_sheet_rows(file, options.sheet), skipped, None)
     number, header = next(((number, row) for number, row in enumerate(rows, skipped + 1) if row), (0, ()))
     if not header:
         raise InvalidDataError("The sheet is empty.")

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from app.formats.cell_faults import MAX_FAULTS
+from app.formats.cells import MAX_FAULTS
 from app.formats.json_body import check_containers, check_members, decode
 from relevance_bayes.records.errors import Fault, InvalidRequestError, pointer
 from relevance_bayes.records.json import validate

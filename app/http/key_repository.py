@@ -7,8 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, delete, or_, select, tuple_, update
 
-from app.database.changes import changed, insertion
-from app.database.column_types import DatabaseNow, SecondsSince
+from app.database.base import DatabaseNow, SecondsSince, changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
 from app.errors import KeyInUseError, KeyReusedError

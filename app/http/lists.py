@@ -7,7 +7,7 @@ from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from app.database.pages import Order, PageRequest
+from app.database.keyset import Order, PageRequest
 from relevance_bayes.records.values import AnyTask
 from relevance_bayes.records.webhooks import DeliveryState
 

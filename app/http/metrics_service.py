@@ -9,13 +9,12 @@ from typing import TypeAlias
 from anyio import CapacityLimiter
 
 from app import __version__
-from app.database.reachability import Reachability
+from app.database.engine import Reachability
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import UnavailableError
 from app.http.timed_calls import TimedCalls
 from app.identity import BUILT_IN_OWNER
-from app.metrics.families import Sample, gauge
-from app.metrics.numbers import NumberSource
+from app.metrics.numbers import NumberSource, Sample, gauge
 
 CACHE_SECONDS = 1.0
 """The seconds for which the samples of the database are used again."""

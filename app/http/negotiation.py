@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from app.formats import ROW_FORMATS, TABLE_FORMATS, WRITABLE_FORMATS, by_media_type, by_suffix
 from app.formats.format import Format, TableFormat, WritableFormat
-from app.formats.pixel_files import ImageMediaType
+from app.formats.images import ImageMediaType
 
 FORM = "multipart/form-data"
 EVENT_STREAM = "text/event-stream"

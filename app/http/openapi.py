@@ -12,9 +12,8 @@ from fastapi.openapi.utils import get_openapi
 
 from app.errors import ConflictError, CrossSiteError, GoneError, NotInstalledError, TooManyJobsError
 from app.formats import ROW_FORMATS
-from app.formats.format import Format, RowFormat
-from app.formats.options import OptionName
-from app.formats.pixel_files import IMAGE_MEDIA_TYPES
+from app.formats.format import Format, OptionName, RowFormat
+from app.formats.images import IMAGE_MEDIA_TYPES
 from app.http import projects
 from app.http.authentication import PROJECTS, SESSION, sufficient_scopes
 from app.http.paths import is_below, is_protected

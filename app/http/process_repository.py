@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete
 
 from app import __version__
-from app.database.changes import changed, insertion
-from app.database.column_types import DatabaseNow, SecondsSince
+from app.database.base import DatabaseNow, SecondsSince, changed, insertion
 from app.database.revision import EXPECTED
 from app.database.transaction import Transaction
 from app.http.tables import ApiProcessRow

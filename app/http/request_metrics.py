@@ -6,8 +6,7 @@ from time import perf_counter_ns
 from starlette.types import Scope
 
 from app.http.paths import TEMPLATE
-from app.metrics.families import NANOSECONDS, Family, counter
-from app.metrics.numbers import Numbers
+from app.metrics.numbers import NANOSECONDS, Family, Numbers, counter
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds that the requests of each bucket took at most."""

@@ -1,6 +1,6 @@
 """The Open Inference Protocol, version 2, for every version of every model."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from fastapi import APIRouter, Request, Response
@@ -17,7 +17,6 @@ from app.http.paths import INFERENCE
 from app.http.readiness import ReadinessDependency
 from app.http.references import ModelName, VersionName
 from app.http.shutdown import ShutdownDependency
-from app.inference.metadata import EXTENSIONS, PLATFORM, SERVER, described
 from app.inference.schemas import (
     IndexedOut,
     InferenceDoneOut,
@@ -26,13 +25,18 @@ from app.inference.schemas import (
     InferenceOut,
     InferenceReadyOut,
     InferenceServerOut,
+    InferenceStatisticsOut,
     ModelReadyOut,
+    ModelStatisticsOut,
     TensorKindOut,
 )
+from app.inference.signature import EXTENSIONS, PLATFORM, SERVER, described
 from app.inference.tensor_codec import RenderedTensors, TensorCodec
 from app.prediction.runner import Codec, DeferredCodec, PredictionRunner, runner_of
 from app.prediction.served_versions import ServedVersions
+from app.prediction.usage_counts import Counted
 from app.registry.catalogue import Catalogue
+from app.registry.records import Version
 from relevance_bayes.records.references import Reference
 
 HEADER_LENGTH = b"inference-header-content-length"
@@ -236,3 +240,40 @@ def _header_length(scope: Scope) -> int | None:
 
 def _texts(headers: Headers) -> Iterator[tuple[str, str]]:
     return ((name.decode(), value.decode()) for name, value in headers)
+
+
+statistics_router = APIRouter(prefix=f"{INFERENCE}/models", tags=["Open Inference Protocol"])
+
+
+@statistics_router.get("/stats", summary="Get the statistics of all models", responses=inference_problems(401))
+def statistics(owner: Owner, services: ServicesDependency) -> InferenceStatisticsOut:
+    """Return statistics of all versions that this process has loaded. For a model named `stats`, use its versions."""
+    return _shown(services[ServedVersions].counters.all(owner))
+
+
+@statistics_router.get("/{name}/stats", summary="Get the statistics of a model", responses=inference_problems(404))
+def model_statistics(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceStatisticsOut:
+    """Return statistics of each version by number, or of the one of the alias in `name@alias`."""
+    reference = Reference.read(name)
+    if reference.version is None:
+        return _of(services, services[Catalogue].every_version(owner, reference.model))
+    return _of(services, [services[Catalogue].version(owner, reference)])
+
+
+@statistics_router.get(
+    "/{name}/versions/{version}/stats", summary="Get the statistics of a version", responses=inference_problems(404)
+)
+def version_statistics(
+    name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency
+) -> InferenceStatisticsOut:
+    """Return the requests and rows of this process since it started; each API process counts its own."""
+    return _of(services, [services[Catalogue].version(owner, Reference.of(name, version))])
+
+
+def _of(services: Services, versions: Iterable[Version]) -> InferenceStatisticsOut:
+    counters = services[ServedVersions].counters
+    return _shown((Reference(one.model, one.number), counters.until_now(one)) for one in versions)
+
+
+def _shown(counted: Iterable[tuple[Reference, Counted]]) -> InferenceStatisticsOut:
+    return InferenceStatisticsOut(model_stats=[ModelStatisticsOut.of(*one) for one in counted])

@@ -14,10 +14,14 @@ import numpy as np
 from app.errors import MalformedBodyError
 from app.formats.cells import JSON
 from app.formats.json_table import ByColumn, RawTable, has_column, typed_block
+from app.http.dependencies import Services
 from app.inference.tensors import TEXT, Tensor
 from app.prediction import PredictRequest, ServedVersion, predict
+from app.prediction.served_versions import ServedVersions
+from app.registry.catalogue import Catalogue
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.references import Reference
 from relevance_bayes.records.values import ColumnKind, Label
 from relevance_bayes.tables.columns import Block, Labels, NumberBlock, no_rows
 from relevance_bayes.tasks.prediction import Prediction, Probabilities
@@ -142,3 +146,27 @@ def _labels(name: str, labels: Labels) -> Tensor:
         return Tensor(name, NUMBER, places.shape, np.array(classes, np.float64)[places])
     texts: Sequence[Label] = [classes[place] for place in places.tolist()]
     return Tensor(name, TEXT, places.shape, tuple(map(str, texts)))
+
+
+EXTENSIONS = ("binary_tensor_data", "model_repository", "statistics", "parameters")
+PLATFORM = "relevance_sparse_bayes"
+SERVER = "relevance"
+
+
+@dataclass(frozen=True)
+class InferenceMetadata:
+    """A model's name and versions, including aliases, and the tensors of the requested version."""
+
+    name: str
+    versions: tuple[str, ...]
+    inputs: tuple[Kind, ...]
+    outputs: tuple[Kind, ...]
+
+
+def described(services: Services, owner: str, reference: Reference) -> InferenceMetadata:
+    """Return the metadata of a model; raises NotFoundError."""
+    served = services[ServedVersions].version(owner, *reference)
+    names = services[Catalogue].names(owner, reference.model)
+    return InferenceMetadata(
+        reference.model, tuple(str(one.version) for one in names), inputs_of(served), outputs_of(served)
+    )

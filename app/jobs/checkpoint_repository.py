@@ -6,11 +6,10 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy import literal, select, update
 
-from app.database.changes import changed, insertion
-from app.database.frame import Content, Stored, UnreadableBytesError, read, write
-from app.database.frame_records import pack, unpack
+from app.database.base import changed, insertion
+from app.database.frame import Content, Stored, UnreadableBytesError, pack, read, unpack, write
 from app.database.transaction import Transaction
-from app.jobs.attempts import Checkpoint, Kept
+from app.jobs.records import Checkpoint, Kept
 from app.jobs.tables import JobCheckpointRow, JobRow
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.fitting import LogEntry

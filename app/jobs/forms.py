@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 from uuid import UUID
 
-from app.database.json_documents import Document
+from app.database.base import Document
 from app.identity import uuid7
 from app.jobs.records import Job, wrong_kind
 from app.origin import current_origin

@@ -4,12 +4,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 
 from app.database.transaction import Transaction
-from app.jobs.backlog_repository import BacklogRepository
-from app.jobs.ports import SeenWorker
-from app.jobs.queue.names import QUEUE, SCORING_QUEUE, lane
-from app.jobs.total_repository import BOUNDS, NEVER_STARTED, TotalRepository
-from app.jobs.worker_repository import WorkerRepository
-from app.metrics.families import Family, Sample, counter, gauge, sums
+from app.jobs.queue.dbos_internals import QUEUE, SCORING_QUEUE, lane
+from app.jobs.records import SeenWorker
+from app.jobs.statistics_repository import BOUNDS, NEVER_STARTED, BacklogRepository, TotalRepository, WorkerRepository
+from app.metrics.numbers import Family, Sample, counter, gauge, sums
 from relevance_bayes.records.jobs import FINISHED, NOUNS, UNFINISHED
 
 JOBS = gauge("relevance_jobs", "Jobs that have not ended, by kind and state.", "kind", "state")

@@ -1,11 +1,14 @@
-"""Jobs and their state transitions."""
+"""Jobs, their state transitions and attempts, and the protocols of the queue outside a transaction."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal, Protocol
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from app.database.pages import Page
+from app.database.keyset import Page
 from app.errors import ConflictError
+from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.records.errors import Fault, NotFoundError
 from relevance_bayes.records.jobs import (
     JOB_PATHS,
@@ -192,3 +195,130 @@ class JobList:
     page: Page[Job]
     counts: JobCounts | None
     last_change: Position
+
+
+MAX_STARTS = 3
+"""The number of attempts of a job that makes no progress, when its worker or its child process dies each time.
+
+An interrupted attempt does not count. A new checkpoint resets the count, and so does the progress of an attempt whose
+worker died.
+"""
+
+MIN_PROGRESS = 0.02
+"""The share of a job's work that is progress between two starts. It is counted from the greatest share of all attempts,
+so that a job that kills its worker each time ends too."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The claim of an attempt: its number, from 1; `spent` is true where no attempt is left."""
+
+    attempt: int
+    spent: bool = False
+
+
+@dataclass(frozen=True)
+class JobTraces:
+    """The trace contexts of a job's submission, with its `tracestate`, of its newest attempt, and of the newest attempt
+    of the job that it repeats, or of that job's submission; None where it was not traced.
+    """
+
+    submission: str | None = None
+    state: str | None = None
+    attempt: str | None = None
+    retried: str | None = None
+
+
+@dataclass(frozen=True)
+class EarlierAttempts:
+    """The recorded attempts of a job so far, without its transitions.
+
+    `seconds` is the running time of all of them. `has_died` is true where the newest one died with its worker, without
+    a record.
+    """
+
+    job: Job
+    seconds: float
+    has_died: bool
+    traces: JobTraces = JobTraces()
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A checkpoint of a fit.
+
+    `by` identifies the program that made it: another program may take other steps, so it does not resume from it.
+    """
+
+    by: str
+    fit_log: tuple[LogEntry, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A stored checkpoint; `resumption` identifies the attempt that wrote it."""
+
+    checkpoint: Checkpoint
+    resumption: Resumption
+
+
+@dataclass(frozen=True)
+class LastHeartbeat:
+    """The time of a worker's last heartbeat, by the database's clock, and whether the worker has left."""
+
+    at: datetime
+    left: bool
+
+
+@dataclass(frozen=True)
+class WorkerUse:
+    """The use of a worker: `running` of its `slots` run a fit, and its fits took `busy_seconds` since its start."""
+
+    slots: int
+    running: int
+    busy_seconds: float
+
+
+@dataclass(frozen=True)
+class SeenWorker:
+    """A worker that has not left; it `is_alive` where its last heartbeat is recent. Its `use` is None until a heartbeat
+    has it."""
+
+    executor: str
+    is_alive: bool
+    use: WorkerUse | None
+
+    @property
+    def state(self) -> Literal["busy", "idle", "silent"]:
+        """Return whether fits run, none runs, or no heartbeats come."""
+        if not self.is_alive:
+            return "silent"
+        return "idle" if self.use is None or self.use.running == 0 else "busy"
+
+
+QueueState = Literal["waiting", "running", "ended", "unknown"]
+
+
+class QueueControl(Protocol):
+    """Operations on the queue outside a transaction."""
+
+    def cancel(self, job_id: UUID) -> None: ...
+
+    def state(self, job_id: UUID) -> QueueState: ...
+
+
+QueueOutcome = Literal["succeeded", "failed", "cancelled", "lost", "unknown"]
+"""The end of a job's queue entry: success, an error, cancelled, timed out, started too often, or unknown."""
+
+
+class Recovery(Protocol):
+    """Operations of workers on the queue for the recovery of each other's jobs."""
+
+    def holders(self) -> frozenset[str]:
+        """Return the executors that have running entries in the queue."""
+
+    def recover(self, executors: Sequence[str]) -> None:
+        """Return the jobs of these executors to the queue; each recovery counts as a start."""
+
+    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueOutcome]:
+        """Return how the entries of jobs ended; jobs that are queued or running are left out."""

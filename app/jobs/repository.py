@@ -1,35 +1,353 @@
-"""Jobs of every kind, their transitions and progress."""
+"""Jobs of every kind: their rows, changes, transitions and progress."""
 
-from collections.abc import Mapping, Sequence
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from typing import TypeAlias
 from uuid import UUID
 
-from sqlalchemy import and_, case, delete, func, or_, select, update
-from sqlalchemy.orm import aliased
+from pydantic import TypeAdapter
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Update,
+    and_,
+    case,
+    delete,
+    func,
+    null,
+    or_,
+    select,
+    union_all,
+    update,
+)
+from sqlalchemy.orm import Session, aliased, defer
 
 from app.database import keyset
-from app.database.changes import changed
+from app.database.base import Document, changed, insertion
 from app.database.engine import lock_for_writing
-from app.database.pages import Page, PageRequest
-from app.database.transaction import Transaction
-from app.jobs.attempts import MAX_STARTS, MIN_PROGRESS, Claim, EarlierAttempts, JobTraces
-from app.jobs.change_repository import JobChangeRepository
-from app.jobs.histories import (
-    PROBLEM,
-    PROGRESS,
-    STATE,
-    job_of,
-    read_events,
-    read_jobs,
-    read_summaries,
-    row_of,
-    selected,
+from app.database.keyset import Page, PageRequest
+from app.database.notifier import notify
+from app.database.transaction import Transaction, release
+from app.jobs.records import (
+    ALL,
+    MAX_STARTS,
+    MIN_PROGRESS,
+    Claim,
+    EarlierAttempts,
+    Job,
+    JobChanges,
+    JobEnded,
+    JobFilter,
+    JobTraces,
+    Position,
+    Problem,
+    changes_id,
+    no_such_job,
+    too_late_to_cancel,
 )
-from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
-from app.jobs.tables import JobProgressRow, JobRow, JobTransitionRow
-from app.jobs.transitions import move, running
-from relevance_bayes.records.jobs import FINISHED, MOVES, Event, JobCounts, JobKind, JobState, Progress, Resumption
+from app.jobs.tables import JobChangeRow, JobCheckpointRow, JobProgressRow, JobRow, JobTransitionRow
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.jobs import (
+    FINISHED,
+    MOVES,
+    Event,
+    ExpectedCost,
+    JobCounts,
+    JobKind,
+    JobState,
+    Progress,
+    Resumption,
+    Transition,
+)
+
+PROGRESS = Document(TypeAdapter(Progress))
+PROBLEM = Document(TypeAdapter(Problem))
+EXPECTED_COST = Document(TypeAdapter(ExpectedCost))
+KIND: TypeAdapter[JobKind] = TypeAdapter(JobKind)
+STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
+
+
+Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
+
+
+def _read_jobs(session: Session, query: Select[JobRow]) -> list[Job]:
+    """Return the jobs of a query, in its order, each with its transitions."""
+    return _with_transitions(session, query, _job_of)
+
+
+def _read_summaries(session: Session, query: Select[JobRow]) -> list[Job]:
+    """Return the jobs of a query as `jobs` does, without request, plan and result, which may be large."""
+    row = JobRow
+    without = query.options(*(defer(column, raiseload=True) for column in (row.request, row.plan, row.result)))
+    return _with_transitions(session, without, _summary)
+
+
+def selected(which: JobFilter) -> list[ColumnElement[bool]]:
+    """Return the conditions of a filter."""
+    job = JobRow
+    requested = {
+        job.kind: which.kind,
+        job.state: which.state,
+        job.for_model: which.model,
+        job.of_version: which.version,
+        job.dataset_id: which.dataset_id,
+    }
+    return [column == value for column, value in requested.items() if value is not None]
+
+
+def _with_transitions(
+    session: Session, query: Select[JobRow], read: Callable[[JobRow, tuple[Transition, ...]], Job]
+) -> list[Job]:
+    rows = session.scalars(query.execution_options(populate_existing=True)).all()
+    made: dict[UUID, list[Transition]] = defaultdict(list)
+    moves = (
+        select(JobTransitionRow)
+        .where(JobTransitionRow.job_id.in_([row.id for row in rows]))
+        .order_by(JobTransitionRow.job_id, JobTransitionRow.number)
+    )
+    for move in session.scalars(moves):
+        resumed = _resumed(move.resumed_attempt, move.resumed_at)
+        made[move.job_id].append(
+            Transition(STATE.validate_python(move.state), move.at, move.attempt, move.reason, resumed)
+        )
+    return [read(row, tuple(made[row.id])) for row in rows]
+
+
+def _read_events(session: Session, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
+    """Return transitions and progress with numbers above `after`, in order; one statement, so that none is missed."""
+    move, progress = JobTransitionRow, JobProgressRow
+    moves: Happened = select(
+        move.number, move.at, move.state, move.attempt, move.reason, move.resumed_attempt, move.resumed_at, null()
+    ).where(move.job_id == job_id, move.number > after)
+    advances: Happened = select(
+        progress.number, progress.at, null(), null(), null(), null(), null(), progress.progress
+    ).where(progress.job_id == job_id, progress.number > after)
+    found = session.execute(union_all(moves, advances).order_by("number").limit(limit))
+    return tuple(_event(*row) for row in found)
+
+
+def _event(
+    number: int,
+    at: datetime,
+    moved: str | None,
+    attempt: int | None,
+    reason: str | None,
+    resumed_attempt: int | None,
+    resumed_at: datetime | None,
+    written: str | None,
+) -> Event:
+    if written is not None:
+        return Event(number, at, "progress", progress=PROGRESS.read(written))
+    made = Transition(
+        STATE.validate_python(moved or ""), at, attempt or 0, reason, _resumed(resumed_attempt, resumed_at)
+    )
+    return Event(number, at, "transition", transition=made)
+
+
+def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
+    return None if attempt is None or at is None else Resumption(attempt, at)
+
+
+def _job_of(row: JobRow, transitions: tuple[Transition, ...] = ()) -> Job:
+    """Return the job of a row."""
+    return replace(_summary(row, transitions), request=row.request, plan=row.plan, result=row.result)
+
+
+def _summary(row: JobRow, transitions: tuple[Transition, ...]) -> Job:
+    return Job(
+        id=row.id,
+        owner=row.owner,
+        kind=KIND.validate_python(row.kind),
+        state=STATE.validate_python(row.state),
+        created_at=row.created_at,
+        dataset_id=row.dataset_id,
+        for_model=row.for_model,
+        request="",
+        plan="",
+        scored=tuple(number for number in (row.of_version, row.compared_version) if number is not None),
+        attempt=row.attempt,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        cancel_requested_at=row.cancel_requested_at,
+        progress=None if row.progress is None else PROGRESS.read(row.progress),
+        model=row.model,
+        version=row.version,
+        error=None if row.error is None else PROBLEM.read(row.error),
+        transitions=transitions,
+        last_words=row.last_words,
+        priority=row.priority,
+        retry_of=row.retry_of,
+        submitted_by=row.submitted_by,
+        submitted_with=row.submitted_with,
+        expected_cost=EXPECTED_COST.read_optional(row.expected_cost),
+        change=row.change,
+    )
+
+
+def row_of(job: Job) -> JobRow:
+    """Return the row of a queued job."""
+    return JobRow(
+        id=job.id,
+        owner=job.owner,
+        kind=job.kind,
+        state="queued",
+        created_at=job.created_at,
+        dataset_id=job.dataset_id,
+        request=job.request,
+        plan=job.plan,
+        for_model=job.for_model,
+        of_version=job.scored[0] if job.scored else None,
+        compared_version=job.scored[1] if len(job.scored) > 1 else None,
+        priority=job.priority,
+        retry_of=job.retry_of,
+        submitted_by=job.submitted_by,
+        submitted_with=job.submitted_with,
+        traceparent=job.traceparent,
+        tracestate=job.tracestate,
+        expected_cost=None if job.expected_cost is None else EXPECTED_COST.write(job.expected_cost),
+        events=1,
+    )
+
+
+EPOCH_BYTES = 8
+
+
+@dataclass(frozen=True)
+class JobChangeRepository:
+    """Changes of jobs. A job has the number of its last change, so that a reader finds all that changed after one.
+
+    A number is taken under the lock of the owner's counter, as the last step of a transaction, after its audit: who
+    sees a number sees every change with a smaller one.
+    """
+
+    tx: Transaction
+
+    def record(self, owner: str, job_id: UUID) -> None:
+        """Number a change of a job at the end of this transaction, and notify those who wait for it, or for any of its
+        owner's jobs."""
+        self.tx.before_commit((owner, str(job_id)), partial(self._number, owner, job_id))
+
+    def last(self, owner: str) -> Position:
+        """Return the position of the last change; 0: none yet."""
+        row = JobChangeRow
+        query = select(row.number, row.epoch).where(row.id == changes_id(owner))
+        found = self.tx.session.execute(query).one_or_none()
+        return Position() if found is None else Position(found.number, found.epoch)
+
+    def after(self, owner: str, after: Position, *, limit: int, which: JobFilter = ALL) -> JobChanges:
+        """Return the jobs that changed after a position, in the order of their last changes, as they are now.
+
+        Raises NotFoundError where the position is that of a change which this database does not have.
+        """
+        # Read first: each change up to it is seen by the second query.
+        last = self.last(owner)
+        if after.number and (after.epoch != last.epoch or after.number > last.number):
+            raise NotFoundError(f"There is no change {after} in this database: get the list of jobs again.")
+        if not last.number:
+            return JobChanges((), last)
+        job = JobRow
+        query = select(job).where(job.owner == owner, job.change > after.number, *selected(which))
+        found = _read_summaries(self.tx.session, query.order_by(job.change).limit(limit))
+        if found and (len(found) == limit or found[-1].change > last.number):
+            last = replace(last, number=found[-1].change)
+        return JobChanges(tuple(found), last)
+
+    def numbers(self, ids: Sequence[UUID]) -> Mapping[UUID, int]:
+        """Return the last numbers of owners, by the ids of `changes_id`; those without one are left out."""
+        query = select(JobChangeRow.id, JobChangeRow.number).where(JobChangeRow.id.in_(ids))
+        return {row.id: row.number for row in self.tx.session.execute(query)}
+
+    def _number(self, owner: str, job_id: UUID) -> None:
+        session, counter = self.tx.session, changes_id(owner)
+        epoch = secrets.token_hex(EPOCH_BYTES)
+        first = insertion(session, JobChangeRow).values(id=counter, owner=owner, epoch=epoch, number=1)
+        following = first.on_conflict_do_update(index_elements=["id"], set_={"number": JobChangeRow.number + 1})
+        number = session.scalar(following.returning(JobChangeRow.number))
+        changed(session, update(JobRow).where(JobRow.id == job_id).values(change=number))
+        notify(session.connection(), job_id, counter)
+
+
+def renew_epochs(connection: Connection) -> None:
+    """Replace the epochs of all owners: positions that readers have are refused from now on."""
+    connection.execute(update(JobChangeRow).values(epoch=secrets.token_hex(EPOCH_BYTES)))
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A job that made a transition: its owner, and the number of its attempt."""
+
+    owner: str
+    attempt: int
+
+
+def move(
+    tx: Transaction,
+    job_id: UUID,
+    state: JobState,
+    guards: tuple[ColumnElement[bool], ...],
+    values: Mapping[str, object],
+    *,
+    now: datetime,
+    reason: str | None = None,
+    resumed_from: Resumption | None = None,
+) -> Moved | None:
+    """Make a transition, if it is allowed from the job's state and the guards hold; return None otherwise."""
+    ends = {"finished_at": now} if state in FINISHED else {}
+    row = tx.session.execute(
+        update(JobRow)
+        .where(JobRow.id == job_id, JobRow.state.in_(_leading_to(state)), *guards)
+        .values(state=state, events=JobRow.events + 1, **ends, **values)
+        .returning(
+            JobRow.owner,
+            JobRow.kind,
+            JobRow.attempt,
+            JobRow.events,
+            JobRow.started_at,
+            JobRow.traceparent,
+            JobRow.tracestate,
+        ),
+        execution_options={"synchronize_session": False},
+    ).one_or_none()
+    if row is None:
+        return None
+    moved = Moved(row.owner, row.attempt)
+    if ends:
+        release(tx, job_id)
+        changed(tx.session, delete(JobCheckpointRow).where(JobCheckpointRow.job_id == job_id))
+    tx.session.add(
+        JobTransitionRow(
+            job_id=job_id,
+            number=row.events,
+            at=now,
+            state=state,
+            attempt=moved.attempt,
+            reason=reason,
+            resumed_attempt=None if resumed_from is None else resumed_from.attempt,
+            resumed_at=None if resumed_from is None else resumed_from.at,
+        )
+    )
+    tx.session.flush()
+    JobChangeRepository(tx).record(moved.owner, job_id)
+    if ends:
+        kind = KIND.validate_python(row.kind)
+        trace = row.traceparent, row.tracestate
+        tx.publish(JobEnded(job_id, moved.owner, kind, state, now, row.started_at, *trace))
+    return moved
+
+
+def running(job_id: UUID, attempt: int) -> Update:
+    """Return an UPDATE of a job while this attempt is running."""
+    return update(JobRow).where(JobRow.id == job_id, JobRow.state == "running", JobRow.attempt == attempt)
+
+
+def _leading_to(state: JobState) -> list[JobState]:
+    return [now for now, following in MOVES.items() if state in following]
+
 
 BY_ITS_OWNER = "requested by its owner"
 
@@ -72,18 +390,18 @@ class JobRepository:
     def find(self, job_id: UUID) -> Job | None:
         """Return a job of any owner, or None."""
         query = select(JobRow).where(JobRow.id == job_id)
-        return next(iter(read_jobs(self.tx.session, query)), None)
+        return next(iter(_read_jobs(self.tx.session, query)), None)
 
     def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """Return a page of jobs; raises InvalidRequestError for an invalid cursor."""
         query = select(JobRow).where(JobRow.owner == owner, *selected(which))
-        found = read_jobs(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
+        found = _read_jobs(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
         return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
 
     def summaries(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """Return a page of jobs without request, plan and result; raises InvalidRequestError for an invalid cursor."""
         query = select(JobRow).where(JobRow.owner == owner, *selected(which))
-        found = read_summaries(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
+        found = _read_summaries(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
         return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
 
     def counts(self, owner: str, *, which: JobFilter = ALL) -> JobCounts:
@@ -99,7 +417,7 @@ class JobRepository:
     ) -> tuple[Event, ...]:
         """Return the events after event number `after`, in order; raises NotFoundError."""
         self._state(owner, job_id, kind)
-        return read_events(self.tx.session, job_id, limit=limit, after=after)
+        return _read_events(self.tx.session, job_id, limit=limit, after=after)
 
     def has_ended(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> bool:
         """Return whether a job has ended; raises NotFoundError."""
@@ -172,7 +490,7 @@ class JobRepository:
         row, retried_trace = found
         has_died = row.state == "running" and not row.interrupted
         traces = JobTraces(row.traceparent, row.tracestate, row.attempt_traceparent, retried_trace)
-        return EarlierAttempts(job_of(row), row.running_seconds, has_died, traces)
+        return EarlierAttempts(_job_of(row), row.running_seconds, has_died, traces)
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record the running time of all attempts of a job, in seconds, unless the attempt is superseded or ended."""

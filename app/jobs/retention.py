@@ -6,8 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import delete, func, select, text, update
 
-from app.database.changes import changed
-from app.database.column_types import SecondsSince
+from app.database.base import SecondsSince, changed
 from app.database.transaction import Transaction
 from app.jobs.tables import PROGRESS_KEPT, JobProgressRow, JobRow
 

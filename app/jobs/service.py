@@ -1,17 +1,50 @@
-"""Jobs of every kind as their owner sees them: read, followed, cancelled."""
+"""Jobs of every kind as their owner sees them: read, followed, cancelled; and the time that they ran in a day."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from math import ceil
 from uuid import UUID
 
-from app.database.pages import Page, PageRequest
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
-from app.errors import ConflictError, UnavailableError
-from app.jobs.change_repository import JobChangeRepository
-from app.jobs.ports import QueueControl
-from app.jobs.records import ALL, Job, JobChanges, JobFilter, JobList, Position
-from app.jobs.repository import JobRepository
+from app.errors import ConflictError, TrainingTimeError, UnavailableError
+from app.jobs.records import ALL, Job, JobChanges, JobFilter, JobList, Position, QueueControl
+from app.jobs.repository import JobChangeRepository, JobRepository
+from app.limits.repository import OwnerLimitsRepository
 from relevance_bayes.records.jobs import FINISHED, Event, JobKind
+
+DAY = timedelta(days=1)
+
+
+def seconds_of_today(tx: Transaction, owner: str) -> float:
+    """Return the seconds for which an owner's training jobs have run since 00:00 UTC.
+
+    A job runs from its first start to its end, those still running until now.
+    """
+    now = tx.clock()
+    began = _midnight(now)
+    return sum(
+        max(0.0, ((ended_at or now) - max(started_at, began)).total_seconds())
+        for started_at, ended_at in JobRepository(tx).training_times(owner, ended_after=began)
+    )
+
+
+def check_training_time(tx: Transaction, owner: str) -> None:
+    """Raise TrainingTimeError where an owner's training jobs have run for as long as its limit of a day permits."""
+    limit = OwnerLimitsRepository(tx).of(owner).training_seconds_per_day
+    if limit is None or seconds_of_today(tx, owner) < limit:
+        return
+    now = tx.clock()
+    raise TrainingTimeError(
+        f"Training jobs of this owner have run for {limit:,} seconds since 00:00 UTC, the maximum of a day: "
+        "try again tomorrow.",
+        retry_after=ceil((_midnight(now) + DAY - now).total_seconds()),
+    )
+
+
+def _midnight(now: datetime) -> datetime:
+    return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 @dataclass(frozen=True)

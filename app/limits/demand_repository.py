@@ -6,8 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import delete, select
 
-from app.database.changes import changed, insertion
-from app.database.column_types import DatabaseNow, SecondsSince
+from app.database.base import DatabaseNow, SecondsSince, changed, insertion
 from app.database.transaction import Transaction
 from app.limits.tables import RateDemandRow
 

@@ -11,8 +11,7 @@ from app.errors import ConflictError, UnavailableError
 from app.limits.demand_repository import NO_DEMAND, Demand, DemandRepository
 from app.limits.rates import REQUESTS, ROWS, OwnerRates
 from app.limits.repository import OwnerLimitsRepository
-from app.metrics.families import counter
-from app.metrics.numbers import Numbers
+from app.metrics.numbers import Numbers, counter
 from relevance_bayes.records.limits import OwnerLimits
 
 RESERVED = 0.04

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from pydantic import TypeAdapter
 from sqlalchemy import delete, func, select
 
-from app.database.changes import changed, insertion
+from app.database.base import Document, changed, insertion
 from app.database.engine import lock_for_writing
-from app.database.json_documents import Document
 from app.database.transaction import Transaction
 from app.limits.tables import OwnerLimitsRow
 from relevance_bayes.records.limits import LIMIT_NAMES, OwnerLimits

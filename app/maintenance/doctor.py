@@ -3,23 +3,108 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from app.accounts.repository import ApiKeyRepository
 from app.addresses import LOOPBACK
-from app.database import health, postgresql_dumps, revision
-from app.database.contents import contents_of
+from app.database import revision, snapshots, transaction
 from app.database.failures import explained
 from app.database.migrations import has_migration
-from app.database.snapshots import path_of
+from app.database.snapshots import contents_of, path_of
 from app.errors import NotInstalledError, UnavailableError
-from app.jobs.backlog_repository import BacklogRepository
+from app.jobs.statistics_repository import BacklogRepository
 from app.jobs.worker.health_check import default_directory
-from app.maintenance.database_url import reason_against
-from app.maintenance.findings import Finding, error, ok, warning
-from app.maintenance.settings_checks import check_settings
+from app.jobs.worker.pool import memory_of_fits
+from app.maintenance.backups import reason_against
 from app.services import ProcessParts, build
 from app.settings import Settings
+
+Level: TypeAlias = Literal["ok", "warning", "error"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of a check; a warning and an error have a remedy."""
+
+    level: Level
+    check: str
+    detail: str
+    remedy: str | None = None
+
+
+def ok(check: str, detail: str) -> Finding:
+    """Return a finding without fault."""
+    return Finding("ok", check, detail)
+
+
+def warning(check: str, detail: str, remedy: str) -> Finding:
+    """Return the finding of a risk."""
+    return Finding("warning", check, detail, remedy)
+
+
+def error(check: str, detail: str, remedy: str) -> Finding:
+    """Return the finding of a fault."""
+    return Finding("error", check, detail, remedy)
+
+
+PACKAGES = (
+    ("grpc_port", "grpc", "grpcio"),
+    ("grpc_port", "hpack", "hpack"),
+    ("grpc_port", "hyperframe", "hyperframe"),
+    ("jwt_issuer", "jwt", "pyjwt"),
+    ("tracing", "opentelemetry.sdk", "opentelemetry-sdk"),
+)
+"""Settings that need an optional package: the setting, its module, its distribution."""
+
+MAX_CACHE_SHARE = 0.5
+"""The share of the memory for fits above which a cache is a risk."""
+
+
+def check_settings(settings: Settings) -> Iterator[Finding]:
+    """Yield the findings about the settings alone; one that is ok where there is no other."""
+    found = [*_packages(settings), *_memory(settings), *_times(settings)]
+    yield from found or [ok("settings", "the settings agree with each other")]
+
+
+def _packages(settings: Settings) -> Iterator[Finding]:
+    for name, module, distribution in PACKAGES:
+        value = getattr(settings, name)
+        if value is not None and value is not False and find_spec(module) is None:
+            variable = f"RELEVANCE_{name.upper()}"
+            yield error(
+                "settings",
+                f"{variable} needs the Python package `{distribution}`, which is not installed",
+                f"Install the package, or unset {variable}.",
+            )
+
+
+def _memory(settings: Settings) -> Iterator[Finding]:
+    available = memory_of_fits()
+    if settings.fit_memory_bytes is not None and settings.fit_memory_bytes > available:
+        yield warning(
+            "settings",
+            f"a fit may not use {settings.fit_memory_bytes:,} bytes: four fifths of the memory are {available:,}",
+            "Lower RELEVANCE_FIT_MEMORY_BYTES, or unset it.",
+        )
+    if settings.cache_bytes > MAX_CACHE_SHARE * available:
+        yield warning(
+            "settings",
+            f"the cache of versions may use {settings.cache_bytes:,} bytes of about {available:,}",
+            "Lower RELEVANCE_CACHE_BYTES.",
+        )
+
+
+def _times(settings: Settings) -> Iterator[Finding]:
+    if settings.job_timeout_seconds < settings.checkpoint_seconds:
+        yield warning(
+            "settings",
+            "jobs time out before their first checkpoint",
+            "Set RELEVANCE_CHECKPOINT_SECONDS to less than RELEVANCE_JOB_TIMEOUT_SECONDS.",
+        )
+
 
 MAX_CLOCK_SECONDS, MAX_TOLERATED_SECONDS = 2.0, 60.0
 """The differences of clocks above which there is a warning, and an error."""
@@ -54,7 +139,7 @@ def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
         return
     later = "" if revision.is_current(engine) else "a later revision, compatible with "
     yield ok("migrations", f"the tables are at {later}{revision.EXPECTED}")
-    found = health.examine(engine)
+    found = transaction.examine(engine)
     yield _writes(found.write_error or _full_disk(settings))
     yield _clock(found.ahead_seconds)
     alive = parts.base.workers_alive(settings.heartbeat_timeout_seconds)
@@ -71,7 +156,7 @@ def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
         )
     if engine.dialect.name == "postgresql":
         try:
-            postgresql_dumps.check_programs(engine)
+            snapshots.check_programs(engine)
         except NotInstalledError as missing:
             yield warning("backup", missing.detail.rstrip("."), "Install it on the host that writes backups.")
         else:
@@ -97,7 +182,7 @@ def _full_disk(settings: Settings) -> str | None:
     if settings.url.get_backend_name() != "sqlite":
         return None
     with suppress(UnavailableError):  # in memory
-        if not health.has_space(path_of(settings.url).absolute().parent):
+        if not transaction.has_space(path_of(settings.url).absolute().parent):
             return "its disk is full"
     return None
 
@@ -149,13 +234,15 @@ def _disks(settings: Settings) -> Iterator[Finding]:
 
 def _disk(check: str, folder: Path, variable: str) -> Finding:
     try:
-        free = health.free_bytes(folder)
+        free = transaction.free_bytes(folder)
     except OSError as failure:
         return error(check, f"{folder} can't be used: {failure.strerror}", f"Create it, or correct {variable}.")
     if not os.access(folder, os.W_OK | os.X_OK):
         detail = f"{folder} can't be written by this user, or its file system is read-only"
         return error(check, detail, f"Change its owner or its mount, or {variable}.")
     detail = f"{folder} has {free / 2**30:,.1f} GiB free"
-    if free >= health.LOW_BYTES:
+    if free >= transaction.LOW_BYTES:
         return ok(check, detail)
-    return (error if free < health.EXHAUSTED_BYTES else warning)(check, detail, f"Free space, or change {variable}.")
+    return (error if free < transaction.EXHAUSTED_BYTES else warning)(
+        check, detail, f"Free space, or change {variable}."
+    )

@@ -10,7 +10,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector, CollectorRegistry
 from prometheus_client.utils import floatToGoString
 
-from app.metrics.families import Family, Sample
+from app.metrics.numbers import Family, Sample
 
 
 class Collected(Collector):

@@ -7,8 +7,8 @@ from uuid import UUID
 from sqlalchemy import exists, func, select, text, update
 
 from app.database import keyset
-from app.database.changes import changed, insertion
-from app.database.pages import Page, PageRequest
+from app.database.base import changed, insertion
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import Transaction
 from app.outcomes.charts import Chart
 from app.outcomes.records import AlarmCleared, AlarmRaised

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import get_args
 
 from app.database.transaction import Transaction
-from app.metrics.families import Labels, Sample, gauge, sums
+from app.metrics.numbers import Labels, Sample, gauge, sums
 from app.outcomes.alarm_repository import AlarmRepository
 from app.outcomes.buckets import OutcomeSums
 from app.outcomes.repository import RecordedPredictionRepository

@@ -15,8 +15,7 @@ import numpy as np
 
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError, UnavailableError
-from app.metrics.families import counter
-from app.metrics.numbers import Numbers
+from app.metrics.numbers import Numbers, counter
 from app.outcomes.inputs import rows_of
 from app.outcomes.records import RecordedRow
 from app.outcomes.repository import RecordedPredictionRepository

@@ -9,9 +9,8 @@ from uuid import UUID
 from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
 from app.database import keyset
-from app.database.changes import changed, insertion
-from app.database.column_types import DatabaseAgo, SecondsSince
-from app.database.pages import Page
+from app.database.base import DatabaseAgo, SecondsSince, changed, insertion
+from app.database.keyset import Page
 from app.database.transaction import Transaction
 from app.identity import uuid7
 from app.outcomes.buckets import SUMS, OutcomeSums

@@ -8,8 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
-from app.formats.cell_faults import MAX_FAULTS
-from app.formats.cells import column_of
+from app.formats.cells import MAX_FAULTS, column_of
 from app.identity import uuid7
 from app.outcomes.charts import CHARTS, Chart, bernoulli_ratio
 from app.outcomes.inputs import block_of_rows

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from app.database.pages import Page, PageRequest
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.http.rate_limits import charge_rows, check_rows
 from app.outcomes.alarm_repository import AlarmRepository

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from app.database.json_documents import Document
+from app.database.base import Document
 from app.database.transaction import Transaction
 from app.jobs.forms import JobForm
 from app.jobs.records import Job

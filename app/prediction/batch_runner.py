@@ -10,8 +10,8 @@ from app.database.transaction import Transaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from app.formats import ASSEMBLED_FROM, BATCH_FORMATS, named
-from app.formats.flat_table import FlatTable, KeptColumn, errors_by_row, faulty_rows
 from app.formats.format import AssembledFormat, PartsFormat
+from app.formats.streams import FlatTable, KeptColumn, errors_by_row, faulty_rows
 from app.jobs.records import Job, Problem
 from app.jobs.worker.attempts import Attempt, Pace, Superseded
 from app.prediction import PredictRequest, ServedVersion, predict, version_metadata

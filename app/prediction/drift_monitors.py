@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from uuid import UUID
 
-from app.metrics.families import Sample, gauge
+from app.metrics.numbers import Sample, gauge
 from app.prediction.drift import DriftMonitor
 from app.prediction.drift_windows import DriftWindow, SharedWindows, merged
 from app.registry.records import Version

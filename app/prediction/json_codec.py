@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from app.errors import TooLargeError
 from app.formats.json_body import check_containers
 from app.formats.json_table import count_rows, has_column, read_json, typed_block
-from app.formats.number_rows import read_number_rows
+from app.formats.line_stream import read_number_rows
 from app.http.bodies import MAX_ELEMENTS, MAX_MEMBERS, checked
 from app.http.problems import KINDS, fault_members
 from app.prediction import USUAL, PredictRequest, ServedVersion, requested_outputs

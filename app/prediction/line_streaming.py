@@ -9,7 +9,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from app.errors import MalformedBodyError
-from app.formats.expected import Expected, need_rows
+from app.formats.cells import Expected, need_rows
 from app.formats.line_stream import Line, read_lines
 from app.http.decompression import Decompressor
 from app.http.problems import fault_members, kind_of

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from app.formats.cell_faults import refuse
+from app.formats.cells import refuse
 from app.prediction.drift import DriftMonitor
 from app.prediction.row_ids import RowIds
 from app.prediction.usage_counts import Counts

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import TypeAdapter
 
 from app.errors import TooLargeError
-from app.formats.cell_faults import refuse
+from app.formats.cells import refuse
 from app.formats.json_body import check_containers
 from app.formats.json_table import read_json, typed_block
 from app.http.bodies import MAX_MEMBERS, checked

@@ -8,7 +8,7 @@ from typing import TypeVar, get_args
 import msgspec
 from pydantic import TypeAdapter, ValidationError
 
-from app.formats.options import MAX_SKIPPED_ROWS, OptionName, ReadOptions
+from app.formats.format import MAX_SKIPPED_ROWS, OptionName, ReadOptions
 from app.http.bodies import checked
 from app.http.openapi import DESCRIBED, described
 from relevance_bayes.records.errors import Fault, InvalidRequestError

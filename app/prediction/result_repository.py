@@ -6,8 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, delete, or_, select, update
 
-from app.database.changes import changed, insertion
-from app.database.column_types import SecondsSince
+from app.database.base import SecondsSince, changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
 from app.jobs.tables import JobRow

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from app.formats.cell_faults import MAX_FAULTS, bad_text
-from app.formats.expected import Columns
+from app.formats.cells import MAX_FAULTS, Columns, bad_text
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.outcomes import MAX_ROW_ID_LENGTH
 from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows

@@ -10,14 +10,13 @@ from threading import Lock
 from typing import Generic, TypeVar
 from uuid import UUID
 
+from app.database.engine import Reachability
 from app.database.notifier import Notifier
-from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction
 from app.errors import OutOfReachError, UnavailableError
 from app.http.staleness import note_stale
 from app.http.timed_calls import TimedCalls
-from app.metrics.families import counter, gauge
-from app.metrics.numbers import Numbers
+from app.metrics.numbers import Numbers, counter, gauge
 from app.prediction import ServedVersion
 from app.prediction.background_refresh import BackgroundRefresh
 from app.prediction.drift_monitors import DriftMonitors

@@ -7,9 +7,9 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from app.formats.expected import Expected, ReadRows
-from app.formats.flat_table import FlatTable, errors_by_row, faulty_rows
+from app.formats.cells import Expected, ReadRows
 from app.formats.format import Format, RowFormat, WritableFormat
+from app.formats.streams import FlatTable, errors_by_row, faulty_rows
 from app.http.decompression import expanded
 from app.http.dependencies import content_encoding_of
 from app.http.negotiation import media_type_of, response_format, row_format_of

@@ -14,8 +14,7 @@ import numpy as np
 
 from app.errors import ClientLeftError
 from app.http.rate_limits import CURRENT as RATES
-from app.metrics.families import counter
-from app.metrics.numbers import Numbers
+from app.metrics.numbers import Numbers, counter
 from app.registry.records import Version
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.references import Reference

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.formats.pixel_files import image_bytes
+from app.formats.images import image_bytes
 from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, conditional_response
 from app.http.dependencies import Owner, ServicesDependency
 from app.http.negotiation import AcceptsJson, image_media_type

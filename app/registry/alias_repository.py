@@ -6,9 +6,9 @@ from uuid import UUID
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 
 from app.database import keyset
-from app.database.changes import changed
+from app.database.base import changed
+from app.database.keyset import Page, PageRequest
 from app.database.notifier import MODELS, notify
-from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.http.conditions import Condition

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
-from app.database.pages import Page, PageRequest
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from app.datasets.repository import DatasetRepository
 from app.jobs.repository import JobRepository

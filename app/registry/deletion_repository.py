@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.database.changes import changed
+from app.database.base import changed
 from app.identity import uuid7
 from app.registry.tables import AliasMoveRow, ModelRow, ModelVersionRow
 

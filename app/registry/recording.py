@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from app.database.changes import changed, insertion
+from app.database.base import changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.notifier import MODELS, notify
 from app.errors import ConflictError

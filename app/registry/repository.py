@@ -10,12 +10,11 @@ from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, i
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.database import keyset
-from app.database.changes import changed
+from app.database.base import changed
 from app.database.engine import lock_for_writing
-from app.database.holds import CANCEL, count_holds, hold
+from app.database.keyset import Page, PageRequest
 from app.database.notifier import MODELS, notify
-from app.database.pages import Page, PageRequest
-from app.database.transaction import Transaction
+from app.database.transaction import CANCEL, Transaction, count_holds, hold
 from app.errors import InUseError
 from app.registry import deletion_repository
 from app.registry.naming import aliases_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.database.pages import Page, PageRequest
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from app.http.conditions import UNCONDITIONAL, Condition
 from app.registry.alias_repository import AliasRepository

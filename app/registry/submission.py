@@ -4,10 +4,10 @@ from app.database.transaction import Transaction
 from app.datasets.repository import DatasetRepository
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
-from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
-from app.jobs.training_time import check_training_time
+from app.jobs.service import check_training_time
+from app.jobs.statistics_repository import BacklogRepository
 from app.limits.service import MODELS, UNFINISHED_JOBS, check_quota
 from app.registry.repository import ModelRepository
 

@@ -2,7 +2,7 @@
 
 from pydantic import TypeAdapter
 
-from app.database.json_documents import Document
+from app.database.base import Document
 from app.jobs.forms import JobForm
 from relevance_bayes.tasks.union import TrainingPlan, TrainingRequest
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import and_, func, or_, select
 
 from app.database import keyset
-from app.database.pages import Page
+from app.database.keyset import Page
 from app.database.transaction import Transaction
 from app.registry.tables import RelevanceVectorRow
 from app.registry.version_codec import CELLS, SHAPE, WEIGHTS

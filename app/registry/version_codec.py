@@ -6,8 +6,8 @@ members `task`, `inputs`, `target` and `model` with {"array": name} in the place
 
 from pydantic import TypeAdapter
 
+from app.database.base import Document
 from app.database.frame import Arrays, Content, Json, UnreadableBytesError, read, write
-from app.database.json_documents import Document
 from relevance_bayes.documents.arrays import Stored, extract_arrays
 from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION, content_of, predictor_of
 from relevance_bayes.records.diagnostics import Diagnostics

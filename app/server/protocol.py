@@ -1,15 +1,132 @@
 """The HTTP/1.1 protocol of one connection: uvicorn's, with limits on requests."""
 
 import asyncio
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import TypeAlias
 
 import httptools
 import structlog
+from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from app.server.config import Config
-from app.server.refusals import HEADERS_TOO_LARGE, MALFORMED, REQUEST_TIMEOUT, URI_TOO_LONG, RefusedError, refusal
-from app.server.transport import CoalescingTransport
+from app.http.problems import REQUEST_ID, ProblemKind, problem_response
+from app.http.security_headers import SECURITY_HEADERS, encoded
+from app.identity import new_request_id
+from app.server.server import Config
+
+MAX_PATH = 1024
+"""The maximum number of characters of a path that a problem repeats."""
+
+_SECURITY = encoded(SECURITY_HEADERS)
+
+MALFORMED = ProblemKind(400, "malformed-request", "Malformed HTTP request")
+REQUEST_TIMEOUT = ProblemKind(408, "request-timeout", "Request timeout")
+URI_TOO_LONG = ProblemKind(414, "uri-too-long", "URI too long")
+HEADERS_TOO_LARGE = ProblemKind(431, "headers-too-large", "Request header fields too large")
+
+
+class RefusedError(Exception):
+    """Raised for a request that is refused with a problem of this kind and whose connection is closed."""
+
+    def __init__(self, kind: ProblemKind, detail: str) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+
+
+def refusal(error: RefusedError, url: bytes, headers: Iterable[tuple[bytes, bytes]]) -> tuple[str, bytes]:
+    """Return the id and the bytes of the response to a request for `url`, with `headers` besides its own."""
+    request_id = new_request_id()
+    scope: Scope = {"path": _path(url), "state": {REQUEST_ID: request_id}}
+    response = problem_response(scope, error.kind, detail=error.detail)
+    status = HTTPStatus(response.status_code)
+    lines = [
+        f"HTTP/1.1 {status.value} {status.phrase}".encode(),
+        *(b"%b: %b" % field for field in (*headers, *response.raw_headers, *_SECURITY)),
+        f"x-request-id: {request_id}".encode(),
+        b"connection: close",
+    ]
+    return request_id, b"\r\n".join(lines) + b"\r\n\r\n" + bytes(response.body)
+
+
+def _path(url: bytes) -> str:
+    """Return the path of a request target, which may be malformed or empty."""
+    path = url.partition(b"?")[0]
+    return path.decode("ascii", errors="replace")[:MAX_PATH] if path.startswith(b"/") else "/"
+
+
+Piece: TypeAlias = bytes | bytearray | memoryview
+
+MAX_BUFFERED = 65_536
+"""The maximum number of buffered bytes, so that long responses are not delayed and slow clients are detected."""
+
+
+class CoalescingTransport(asyncio.Transport):
+    """Coalesces the writes of one iteration of the event loop; it implements the part of a transport that uvicorn uses.
+
+    uvicorn writes the head of a response separately. A second packet wakes the client twice, which costs as much as a
+    prediction. Responses that are ready at the same time are sent together, so fewer clients wake early and the last
+    one waits less.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
+        self._transport = transport
+        self._loop = loop
+        self._pending: list[Piece] = []
+        self._size = 0
+
+    def write(self, data: Piece) -> None:
+        """Buffer `data` until the event loop's next iteration."""
+        if not self._pending:
+            self._loop.call_soon(self._flush)
+        self._pending.append(data)
+        self._size += len(data)
+        if self._size > MAX_BUFFERED:
+            self._flush()
+
+    def _flush(self) -> None:
+        pending, self._pending, self._size = self._pending, [], 0
+        if pending and not self._transport.is_closing():
+            self._transport.writelines(pending)
+
+    def close(self) -> None:
+        """Write the buffer, then close."""
+        self._flush()
+        self._transport.close()
+
+    def write_eof(self) -> None:
+        """Write the buffer, then close the sending half."""
+        self._flush()
+        if not self._transport.is_closing():
+            self._transport.write_eof()
+
+    def get_write_buffer_size(self) -> int:
+        """Return the number of bytes that are not sent yet."""
+        return self._size + self._transport.get_write_buffer_size()
+
+    def abort(self) -> None:
+        """Close at once and drop the buffer."""
+        self._transport.abort()
+
+    def is_closing(self) -> bool:
+        """Return whether it is closed or closing."""
+        return self._transport.is_closing()
+
+    def pause_reading(self) -> None:
+        """Pause reading: further data stays in the kernel's buffer."""
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Resume reading."""
+        self._transport.resume_reading()
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        """Return information about the connection."""
+        return self._transport.get_extra_info(name, default)
+
 
 FRAMING_PER_BODY_BYTE = 8
 """The number of framing bytes (chunk sizes) allowed for each byte of a chunked body; a chunk of one byte has five."""

@@ -11,17 +11,24 @@ from app.database.transaction import Transaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, TrainingFailedError
-from app.jobs.attempts import Checkpoint
 from app.jobs.checkpoint_repository import CheckpointRepository
-from app.jobs.fit import FitCheckpoint
-from app.jobs.records import Job, Problem
+from app.jobs.child import Failure, FitCheckpoint
+from app.jobs.records import Checkpoint, Job, Problem
 from app.jobs.repository import JobRepository
-from app.jobs.worker.attempts import LOOK_SECONDS, Attempt, Pace, Records, Superseded, TimeLimitExceeded
-from app.jobs.worker.child.process import Failure
-from app.jobs.worker.pool import Child, ChildDied, Pool
-from app.jobs.worker.problems import TOO_LONG, name_taken, of_error, of_failure
-from app.jobs.worker.retry import Interrupted
-from app.jobs.worker.shares import FitShares, Share, ShareRequest
+from app.jobs.worker.attempts import (
+    LOOK_SECONDS,
+    TOO_LONG,
+    Attempt,
+    Interrupted,
+    Pace,
+    Records,
+    Superseded,
+    TimeLimitExceeded,
+    name_taken,
+    of_error,
+    of_failure,
+)
+from app.jobs.worker.pool import Child, ChildDied, FitShares, Pool, Share, ShareRequest
 from app.jobs.worker.spool import Spool
 from app.registry.records import Version
 from app.registry.trainings import TRAINING

@@ -10,7 +10,7 @@ from app.http.idempotency_records import Keyed
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.service import ended
-from app.jobs.worker_repository import WorkerRepository
+from app.jobs.statistics_repository import WorkerRepository
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import enqueue

@@ -6,8 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import delete, select, text, update
 
-from app.database.changes import changed
-from app.database.column_types import DatabaseNow, SecondsSince
+from app.database.base import DatabaseNow, SecondsSince, changed
 from app.database.transaction import Transaction
 from app.identity import uuid7
 from app.webhooks.records import DeliveryAttempt

@@ -12,9 +12,9 @@ from uuid import UUID
 from app import __version__
 from app.addresses import Allowance, Target, read_target
 from app.database.transaction import Clock, OpenTransaction, Transaction
-from app.jobs.ports import Recovery
+from app.jobs.records import Recovery
 from app.jobs.repository import JobRepository
-from app.jobs.worker.retry import Interrupted, retry
+from app.jobs.worker.attempts import Interrupted, retry
 from app.outcomes.alarm_repository import AlarmRepository
 from app.tracing.spans import CURRENT, NO_TRACER, TRACEPARENT, TRACESTATE, Span, Tracer
 from app.webhooks.attempt_repository import AttemptRepository

@@ -10,9 +10,8 @@ from sqlalchemy import Select, delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
 from app.database import keyset
-from app.database.changes import changed
-from app.database.column_types import DatabaseNow, SecondsSince
-from app.database.pages import Page, PageRequest
+from app.database.base import DatabaseNow, SecondsSince, changed
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import Subscriber, Transaction, on
 from app.errors import ConflictError
 from app.identity import uuid7

@@ -7,9 +7,9 @@ from sqlalchemy import Select, delete, func, select, update
 
 from app.addresses import read_target
 from app.database import keyset
-from app.database.changes import changed
+from app.database.base import changed
 from app.database.engine import lock_for_writing
-from app.database.pages import Page, PageRequest
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.webhooks.delivery_repository import DELIVERIES_AT_ONCE, forget_deliveries

@@ -19,7 +19,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import httpx
 
 from app.addresses import Address, Allowance, Target
-from app.jobs.worker.retry import Interrupted
+from app.jobs.worker.attempts import Interrupted
 from relevance_bayes.records.webhooks import DeliveryError
 
 SECONDS = 10.0

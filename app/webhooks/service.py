@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.addresses import Allowance
-from app.database.pages import Page, PageRequest
+from app.database.keyset import Page, PageRequest
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.errors import ConflictError
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
 from app.jobs.metrics import OLDEST, QUEUED
-from app.metrics.families import Sample
+from app.metrics.numbers import Sample
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.records import new_secret
 from app.webhooks.repository import WebhookRepository

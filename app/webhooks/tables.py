@@ -7,8 +7,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.database.base import Base, one_of
-from app.database.json_documents import Document
+from app.database.base import Base, Document, one_of
 from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, DeliveryError, DeliveryState, EventType, MessageType
 
 PENDING = "state = 'pending'"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.formats.csv_stream import open_csv
-from app.formats.options import ReadOptions
+from app.formats.format import ReadOptions
 from app.formats.spool import BodyInMemory
 from benchmarks.daily.catalogue import DailyTable
 from benchmarks.files import NotRun

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
-from app.administration import migrate
+from app.maintenance.administration import migrate
 from app.settings import Settings
 from benchmarks.files import NotRun
 from tests import postgres

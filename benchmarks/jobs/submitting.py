@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.identity import BUILT_IN_OWNER
-from app.jobs.backlog_repository import BacklogRepository
+from app.jobs.statistics_repository import BacklogRepository
 from app.registry.trainings import TRAINING
 from app.services import build
 from benchmarks.jobs import requests

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.administration import api_keys, limited_owners
+from app.maintenance.administration import api_keys, limited_owners
 from benchmarks.jobs.deployment import Deployment, on_sqlite
 from benchmarks.options import Options
 from benchmarks.pairs import PAIRS, alternating, compared

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from pydantic import SecretStr
 
-from app.administration import migrate
 from app.identity import BUILT_IN_OWNER
+from app.maintenance.administration import migrate
 from app.services import build
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.forms import NAME, ROWS, Form

@@ -21,7 +21,7 @@ ROWS, QUICK_ROWS = 1_000_000, 100_000
 INPUTS = 10
 VECTORS = 128
 LOOK_SECONDS = 0.1
-CHILD = b"app.jobs.worker.child"
+CHILD = b"app.jobs.child"
 
 PRIOR: dict[str, Json] = {"type": "gaussian_process", "max_functions": VECTORS, "min_gain": 1e-6}
 

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER
-from app.jobs import event_stream
+from app.jobs import routes
 from app.jobs.service import History, Jobs
 from relevance_bayes.records.jobs import JobKind
 from relevance_bayes.records.keys import KeyScope
@@ -110,7 +110,7 @@ def test_a_stream_of_a_former_member_ends_before_its_next_event(
 def test_a_silent_stream_ends_with_its_key_its_session_or_its_membership(
     client_with_keys: TestClient, live_parts: StoredParts, running: UUID, read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "KEEP_ALIVE_SECONDS", 0.1)
+    monkeypatch.setattr(routes, "KEEP_ALIVE_SECONDS", 0.1)
     key_id, of_key = key(live_parts)
     cookie = session(client_with_keys, key(live_parts)[1] | PROJECT)
     _, of_member = key(live_parts)

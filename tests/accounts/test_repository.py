@@ -6,7 +6,7 @@ import pytest
 from app.accounts import repository as subject
 from app.accounts.records import digest
 from app.accounts.repository import ApiKeyRepository
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
 from app.identity import Principal, uuid7

@@ -8,7 +8,7 @@ from app.accounts.records import KEY_PREFIX, digest
 from app.accounts.repository import ApiKeyRepository
 from app.accounts.service import ApiKeys, Sessions
 from app.accounts.session_repository import SessionRepository
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.errors import ConflictError
 from app.identity import LOCAL, Principal, uuid7
 from relevance_bayes.records.errors import InvalidRequestError

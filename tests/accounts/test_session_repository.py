@@ -11,7 +11,7 @@ from app.accounts.session_repository import SessionRepository
 from app.database.transaction import OpenTransaction
 from app.identity import Principal
 from app.jobs.queue.client import EndedEntries
-from app.retention import Retention
+from app.services import Retention
 from relevance_bayes.records.keys import ApiKey
 from tests import samples
 from tests.accounts.test_repository import added as added_key

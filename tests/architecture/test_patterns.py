@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from app.formats import date_forms, dates, number_forms, separators
+from app.formats import dates, number_forms
+from app.formats import dates as date_forms
+from app.formats import number_forms as separators
 from relevance_bayes.records.values import DecimalMark, NumberForm, ThousandsMark
 from tests.architecture.pattern_sources import Pattern, literals, of_modules, of_page
 from tests.architecture.patterns import Use, fault
@@ -24,7 +26,7 @@ BUILT: Mapping[tuple[str, str], Iterable[Pattern]] = {
     ("app/formats/csv_dialect.py", "b'[\\\\r\\\\n' + re.escape(dialect.delimiter.encode()) + b'] +\\\\\"'"): [
         re.compile(rb"[\r\n" + re.escape(delimiter) + rb"] +\"") for delimiter in (b",", b";", b"\t", b"|")
     ],
-    ("app/formats/date_forms.py", "f'{_DAY_NAME}{pattern}{_CLOCK}'"): date_forms._NAMED,
+    ("app/formats/dates.py", "f'{_DAY_NAME}{pattern}{_CLOCK}'"): date_forms._NAMED,
     (
         "app/formats/dates.py",
         "''.join((DIRECTIVES[part[1]] if len(part) == 2 and part[0] == '%' else re.escape(part) for part in parts))",
@@ -32,7 +34,7 @@ BUILT: Mapping[tuple[str, str], Iterable[Pattern]] = {
     ("app/formats/json_body.py", "b'\\\\{:{0,%d}\\\\}' % max_members"): [re.compile(rb"\{:{0,1000}\}")],
     ("app/formats/number_forms.py", "self._pattern"): [number_forms.Form(form)._compiled for form in FORMS],
     (
-        "app/formats/separators.py",
+        "app/formats/number_forms.py",
         "f'[+-]?[1-9][0-9]{{0,2}}(?:{re.escape(thousands)}[0-9]{{3}})+(?:{re.escape(decimal)}[0-9]*)?'",
     ): [separators._grouped(",", "."), separators._grouped(".", ","), separators._grouped(" ", ".")],
     ("app/http/fast_path.py", "f'{models}/([^/]+)(?:/versions/([^/]+))?/{action}'"): [

@@ -10,7 +10,7 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 
 import pytest
 
-from app.jobs.worker.child.process import FOR_FITS
+from app.jobs.child import FOR_FITS
 from app.tasks.task import Record, Task
 from app.tasks.union import TASKS, task_of
 from relevance_bayes.documents.exported import ExportedVersion
@@ -122,7 +122,7 @@ REMAINING: Mapping[str, tuple[int, str]] = {
         3,
         "a report embeds the responses of the page's view, which has figures of its own for each task",
     ),
-    "app/web/sampled_rows.py": (1, "only versions that predict from rows have figures of rows"),
+    "app/web/figures.py": (1, "only versions that predict from rows have figures of rows"),
 }
 """Files outside of the folders of tasks that distinguish tasks: the number of places, and why."""
 

@@ -17,9 +17,8 @@ from app.jobs.repository import JobRepository
 from app.main import make_application
 from app.prediction.result_repository import ResultRepository
 from app.prediction.results import Piece, Reached
-from app.retention import Retention
-from app.server.config import Config
-from app.server.limits import ConnectionLimits
+from app.server.server import Config, ConnectionLimits
+from app.services import Retention
 from app.webhooks.repository import WebhookRepository
 from relevance_bayes.records.audit import AuditEntry
 from relevance_bayes.records.webhooks import EVENT_TYPES, Webhook

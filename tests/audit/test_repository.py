@@ -12,7 +12,7 @@ from app.audit.records import AuditFilter, Checkpoint
 from app.audit.repository import AuditRepository
 from app.audit.service import Audit
 from app.database.engine import lock_for_writing
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.database.transaction import Change, OpenTransaction
 from app.origin import Origin, acting
 from relevance_bayes.records.audit import AuditEntry

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from app.administration import migrate
+from app.maintenance.administration import migrate
 from app.settings import Settings
 from relevance_bayes.client.responses import ImageJob, Json
 from tests.browser.data import Filled, filled

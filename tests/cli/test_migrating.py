@@ -9,11 +9,10 @@ from sqlalchemy import Engine, text
 from app import __version__
 from app.database.engine import make_engine
 from app.database.migrations import migrate, plan
-from app.database.processes import running_processes
-from app.database.revision import EXPECTED, is_current
+from app.database.revision import EXPECTED, is_current, running_processes
 from app.database.transaction import open_transactions
 from app.http.process_heartbeat import ProcessHeartbeat
-from app.jobs.worker_repository import WorkerRepository
+from app.jobs.statistics_repository import WorkerRepository
 from tests.commands import Run
 from tests.doubles.queue import ListedQueue
 from tests.later_revisions import with_later_revisions

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from app.database.frame import PREAMBLE, BodyCodec, Content, Json, NewerReleaseError, UnreadableBytesError, write
-from app.database.frame_records import pack
+from app.database.frame import PREAMBLE, BodyCodec, Content, Json, NewerReleaseError, UnreadableBytesError, pack, write
 from app.datasets.block_codec import decode_block, encode_block
 from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
 from app.registry.version_codec import decode_predictor, encode_predictor

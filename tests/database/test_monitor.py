@@ -13,12 +13,11 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import OperationalError
 
+from app.database import engine as pool
 from app.database import monitor as monitors
-from app.database import pool
-from app.database.engine import make_engine
+from app.database.engine import Reachability, make_engine
 from app.database.migrations import migrate
 from app.database.monitor import DatabaseMonitor
-from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import OutOfReachError, UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER

@@ -8,14 +8,10 @@ import pytest
 from psycopg import sql
 from sqlalchemy import Engine, text
 
-from app.database.engine import make_engine
-from app.database.monitor import DatabaseMonitor
+from app.database.engine import Parameters, PasswordFile, Reachability, WatchedConnection, make_engine, url_in_use
+from app.database.monitor import DatabaseMonitor, probe_of
 from app.database.notifier import SqlNotifier, notify
-from app.database.passwords import Parameters, PasswordFile, url_in_use
-from app.database.probes import probe_of
-from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction, open_transactions
-from app.database.watched_connections import WatchedConnection
 from app.errors import UnavailableError
 from app.identity import uuid7
 from tests.doubles.queue import ListedQueue

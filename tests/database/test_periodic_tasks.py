@@ -2,7 +2,7 @@ from threading import Event
 
 from app.database.periodic_tasks import PeriodicTasks
 from app.errors import UnavailableError
-from app.jobs.worker.outage import DatabaseOutage
+from app.jobs.worker.worker import DatabaseOutage
 
 
 def test_the_first_periodic_task_is_done_at_once() -> None:

@@ -12,10 +12,9 @@ from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.database import pool
+from app.database import engine as pool
+from app.database.engine import Reachability, RetryingPool, refuse_during_outage
 from app.database.failures import translated
-from app.database.pool import RetryingPool, refuse_during_outage
-from app.database.reachability import Reachability
 from app.errors import UnavailableError
 
 

@@ -5,9 +5,8 @@ from threading import Barrier
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
-from app.database import pool_metrics
-from app.database.pool_metrics import CONNECTIONS, MAX_CONNECTIONS, WAIT_SECONDS, WAITS, PoolMetrics
-from app.database.transaction import open_transactions
+from app.database import transaction as pool_metrics
+from app.database.transaction import CONNECTIONS, MAX_CONNECTIONS, WAIT_SECONDS, WAITS, PoolMetrics, open_transactions
 from app.errors import UnavailableError
 from app.metrics.numbers import Numbers
 from tests.doubles.queue import ListedQueue

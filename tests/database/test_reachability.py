@@ -1,4 +1,4 @@
-from app.database.reachability import Reachability
+from app.database.engine import Reachability
 
 
 def test_a_response_to_a_question_from_before_the_last_suspicion_does_not_clear_it() -> None:

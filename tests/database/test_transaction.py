@@ -9,13 +9,13 @@ from threading import Event, Thread, Timer
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
-from app.database.column_types import UtcDateTime
+from app.database.base import UtcDateTime
 from app.database.engine import make_engine
 from app.database.transaction import OpenTransaction, Transaction, open_transactions
 from app.datasets.repository import DatasetRepository
 from app.errors import UnavailableError
 from app.jobs.repository import JobRepository
-from app.jobs.worker_repository import WorkerRepository
+from app.jobs.statistics_repository import WorkerRepository
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
 from app.tasks.service import finish_training

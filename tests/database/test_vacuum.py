@@ -9,7 +9,7 @@ from sqlalchemy import Engine, text
 
 from app.database import vacuum
 from app.database.engine import make_engine
-from app.database.sqlite_files import copy_file
+from app.database.snapshots import copy_file
 from app.database.vacuum import MIN_KEPT_PAGES, file_size, return_unused
 from tests.commands import Run, runner
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine, text
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction, now
 from app.datasets.block_codec import cell_bytes
 from app.datasets.records import Dataset

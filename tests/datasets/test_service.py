@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.datasets.service import Datasets
 from app.errors import InUseError
 from app.identity import BUILT_IN_OWNER as OWNER

@@ -5,15 +5,15 @@ from pathlib import Path
 
 from app.http.cross_origin import REFUSED
 from app.http.problems import FORBIDDEN, FRAMEWORK, KINDS, UNAUTHENTICATED, UNEXPECTED, ProblemKind
-from app.jobs.worker import problems
-from app.server import refusals
+from app.jobs.worker import attempts
+from app.server import protocol
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "errors.md").read_text()
 RESPONSES, JOBS = PAGE.split("## Errors of jobs")
 IN_LOGS_ALONE = "client-closed-request"
 
-SERVER = (refusals.MALFORMED, refusals.REQUEST_TIMEOUT, refusals.URI_TOO_LONG, refusals.HEADERS_TOO_LARGE)
+SERVER = (protocol.MALFORMED, protocol.REQUEST_TIMEOUT, protocol.URI_TOO_LONG, protocol.HEADERS_TOO_LARGE)
 
 
 def slugs_of_jobs() -> set[str]:
@@ -23,7 +23,7 @@ def slugs_of_jobs() -> set[str]:
     named = re.findall(r'Problem\(\s*"([a-z-]+)"', source)
     raised = re.findall(r"TrainingFailedError\((?:(?!TrainingFailedError)[\s\S]){0,400}?kind=([^\n]*)", source)
     return {*named, *(slug for kinds in raised for slug in re.findall(r'"([a-z]+-[a-z-]+)"', kinds))} | {
-        slug for slug, *_ in problems._ADVICE.values()
+        slug for slug, *_ in attempts._ADVICE.values()
     }
 
 

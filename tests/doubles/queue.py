@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import Connection, text
 
 from app.errors import UnavailableError
-from app.jobs.ports import QueueState
+from app.jobs.records import QueueState
 from relevance_bayes.records.jobs import JobKind
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from app.jobs.ports import QueueOutcome
+from app.jobs.records import QueueOutcome
 
 
 @dataclass

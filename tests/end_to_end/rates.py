@@ -9,9 +9,9 @@ from functools import partial
 
 import httpx2
 
-from app import administration
 from app.limits.demand_repository import ALIVE_SECONDS
 from app.limits.token_bucket import BURST_SECONDS
+from app.maintenance import administration
 from app.settings import Settings
 from tests.end_to_end.deployment import TIMEOUT
 

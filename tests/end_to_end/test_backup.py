@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.maintenance.backup import backup
-from app.maintenance.copying import copy_database
-from app.maintenance.restore import restore
+from app.maintenance.backups import backup, copy_database, restore
 from app.settings import Settings
 from relevance_bayes.client.responses import Json
 from relevance_bayes.records.jobs import VersionName

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, event
 from starlette.testclient import TestClient
 
-from app.database import health
+from app.database import transaction
 from app.main import create_app
 from app.services import ProcessParts, build
 from app.settings import Settings
@@ -99,7 +99,7 @@ def test_trainings_are_not_ready_where_the_disk_of_the_database_is_full(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert client.get("/health/ready").json()["has_space"] is True
-    monkeypatch.setattr(health, "EXHAUSTED_BYTES", 2**60)
+    monkeypatch.setattr(transaction, "EXHAUSTED_BYTES", 2**60)
     assert client.get("/health/ready").status_code == 200
     response = client.get("/health/ready", params={"for": "training"})
     assert (response.status_code, response.json()["has_space"]) == (503, False)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app import administration
+from app.maintenance import administration
 from app.settings import Settings
 from tests.conftest import migrated_database
 from tests.end_to_end.deployment import Deployment, deployed

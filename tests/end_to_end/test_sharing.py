@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from app import administration
+from app.maintenance import administration
 from app.settings import Settings
 from relevance_bayes.client import ClientError, connect
 from tests.end_to_end.deployment import Api, Deployment

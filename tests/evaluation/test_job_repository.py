@@ -4,12 +4,11 @@ from uuid import UUID
 
 import pytest
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction
 from app.datasets.repository import DatasetRepository
 from app.errors import InUseError
-from app.jobs.attempts import Claim
-from app.jobs.records import Job, JobFilter
+from app.jobs.records import Claim, Job, JobFilter
 from app.jobs.repository import JobRepository
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit

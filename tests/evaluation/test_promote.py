@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.evaluation import promote as under_test
 from app.evaluation.jobs import PROMOTION, PROMOTION_RESULT
 from app.http.conditions import UNCONDITIONAL

@@ -7,7 +7,7 @@ import pytest
 
 from app.evaluation.jobs import EVALUATION_RESULT
 from app.evaluation.metrics.numbers import NumberScores
-from app.jobs.attempts import MAX_STARTS, Claim
+from app.jobs.records import MAX_STARTS, Claim
 from app.jobs.repository import JobRepository
 from app.prediction import ServedVersion, evaluate_block
 from relevance_bayes.records.evaluations import (

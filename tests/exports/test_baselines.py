@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pydantic import JsonValue
 
-from app.exports import npz_file
+from app.exports import formats
 from app.exports.formats import RENDERINGS
 from app.registry.version_codec import REPORT
 from app.tasks.union import task_of
@@ -53,8 +53,8 @@ def test_histograms_come_back_from_a_document_as_they_were(task: str) -> None:
     made = exported(task)
     assert made.report.baseline is not None
     assert reread(document(made)).baseline == made.report.baseline
-    text, arrays = npz_file.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
-    back = reread(npz_file.with_arrays(json.loads(text), arrays))
+    text, arrays = formats.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
+    back = reread(formats.with_arrays(json.loads(text), arrays))
     assert back.baseline == made.report.baseline
 
 

@@ -8,11 +8,10 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
+from app.exports.onnx_file.functions import written
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
-from app.exports.onnx_file.tracing import written
-from app.exports.python_file.formulas import class_members
-from app.exports.python_file.text import needed
-from app.exports.python_file.writing import Program
+from app.exports.python_file.functions import class_members
+from app.exports.python_file.writing import Program, needed
 from relevance_bayes.core.likelihoods import ClassLikelihood
 from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.tracing import TRACING, Traced

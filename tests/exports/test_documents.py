@@ -10,7 +10,7 @@ import pytest
 from pydantic import JsonValue
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.exports import npz_file
+from app.exports import formats
 from app.exports.formats import RENDERINGS
 from app.registry.version_codec import REPORT
 from app.tasks.supervised.importing import checked
@@ -41,8 +41,8 @@ def through_json(made: ExportedSupervised) -> ExportedSupervised:
 
 
 def through_npz(made: ExportedSupervised) -> ExportedSupervised:
-    text, arrays = npz_file.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
-    full = npz_file.with_arrays(json.loads(text), arrays)
+    text, arrays = formats.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
+    full = formats.with_arrays(json.loads(text), arrays)
     return read(json.dumps(full).encode())
 
 
@@ -224,13 +224,13 @@ def test_an_archive_that_unpacks_to_more_than_may_be_is_refused_before_it_has() 
     bomb = archive(document__json=b"{}", model_mean__npy=bytes(200 * MEBIBYTE))
     assert len(bomb) < MEBIBYTE
     with pytest.raises(TooLargeError, match="once decompressed"):
-        npz_file.read(bomb, max_bytes=MEBIBYTE)
+        formats.read(bomb, max_bytes=MEBIBYTE)
 
 
 def test_many_members_are_refused() -> None:
-    many = archive(**{f"m{number}": b"" for number in range(npz_file.MAX_MEMBERS + 1)})
+    many = archive(**{f"m{number}": b"" for number in range(formats.MAX_MEMBERS + 1)})
     with pytest.raises(TooLargeError, match="members"):
-        npz_file.read(many, max_bytes=MEBIBYTE)
+        formats.read(many, max_bytes=MEBIBYTE)
 
 
 @pytest.mark.parametrize("shape", [(3,), (5,), (10**13,), (10**9, 10**9)])
@@ -239,7 +239,7 @@ def test_a_header_that_lies_about_its_size_is_refused_without_allocating_it(shap
     np.lib.format.write_array_header_1_0(sink, {"descr": "<f8", "fortran_order": False, "shape": shape})
     lying = archive(document__json=b"{}", model_mean__npy=sink.getvalue() + bytes(32))
     with pytest.raises(MalformedBodyError):
-        npz_file.read(lying, max_bytes=MEBIBYTE)
+        formats.read(lying, max_bytes=MEBIBYTE)
 
 
 @pytest.mark.parametrize(
@@ -260,13 +260,13 @@ def test_a_header_that_lies_about_its_size_is_refused_without_allocating_it(shap
 def test_an_array_of_another_kind_is_refused(array: object) -> None:
     content = npy(array, allow_pickle=True)
     with pytest.raises((InvalidRequestError, MalformedBodyError)):
-        npz_file.read(archive(document__json=b"{}", model_mean__npy=content), max_bytes=MEBIBYTE)
+        formats.read(archive(document__json=b"{}", model_mean__npy=content), max_bytes=MEBIBYTE)
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"no archive", archive(other=b"")], ids=["", "cut", "text", "no"])
 def test_what_is_no_archive_of_ours_is_refused(data: bytes) -> None:
     with pytest.raises(MalformedBodyError):
-        npz_file.read(data, max_bytes=MEBIBYTE)
+        formats.read(data, max_bytes=MEBIBYTE)
 
 
 def test_an_archive_that_is_packed_otherwise_is_refused() -> None:
@@ -274,7 +274,7 @@ def test_an_archive_that_is_packed_otherwise_is_refused() -> None:
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_BZIP2) as made:
         made.writestr("document.json", b"{}")
     with pytest.raises(MalformedBodyError, match=r"'document\.json' has an unsupported compression"):
-        npz_file.read(sink.getvalue(), max_bytes=MEBIBYTE)
+        formats.read(sink.getvalue(), max_bytes=MEBIBYTE)
 
 
 @pytest.mark.parametrize(
@@ -290,14 +290,14 @@ def test_an_archive_that_is_packed_otherwise_is_refused() -> None:
 )
 def test_an_array_that_can_not_be_read_is_refused(content: bytes) -> None:
     with pytest.raises(MalformedBodyError, match=r"'model/mean\.npy' can't be read as npy of version 1\.0"):
-        npz_file.read(archive(document__json=b"{}", model_mean__npy=content), max_bytes=MEBIBYTE)
+        formats.read(archive(document__json=b"{}", model_mean__npy=content), max_bytes=MEBIBYTE)
 
 
 def test_an_archive_cut_off_or_changed_anywhere_is_refused_or_read_as_it_states() -> None:
     full = RENDERINGS["npz"].render(trained("constant"))
     for end in range(0, len(full), 97):
         with pytest.raises(MalformedBodyError):
-            npz_file.read(full[:end], max_bytes=MEBIBYTE)
+            formats.read(full[:end], max_bytes=MEBIBYTE)
 
 
 @pytest.mark.parametrize(
@@ -310,4 +310,4 @@ def test_an_archive_cut_off_or_changed_anywhere_is_refused_or_read_as_it_states(
 )
 def test_arrays_and_their_places_belong_together(document: JsonValue, arrays: dict[str, JsonValue]) -> None:
     with pytest.raises(InvalidRequestError, match="array"):
-        npz_file.with_arrays(document, arrays)
+        formats.with_arrays(document, arrays)

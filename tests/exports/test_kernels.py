@@ -9,13 +9,10 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
-from app.exports.onnx_file.functions import kernel_columns
+from app.exports.onnx_file.functions import OPERATORS, OTHERS, kernel_columns
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
-from app.exports.onnx_file.tracing import OPERATORS, OTHERS
-from app.exports.python_file.functions import kernel_function
-from app.exports.python_file.text import needed, pieces_by_name
-from app.exports.python_file.tracing import PIECES
-from app.exports.python_file.writing import Program
+from app.exports.python_file.functions import PIECES, kernel_function
+from app.exports.python_file.writing import Program, needed, pieces_by_name
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Kernel, RationalQuadratic

@@ -9,7 +9,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from app.exports import npz_file
+from app.exports import formats
 from app.exports.formats import RENDERINGS
 from relevance_bayes.documents.schema import DOCUMENT, version_of
 from relevance_bayes.tables.columns import NumberColumn
@@ -27,9 +27,9 @@ def test_what_comes_back_has_the_same_values_to_the_last_bit(name: str, required
     if required == "json":
         text = RENDERINGS["json"].render(made)
     else:
-        inner, arrays = npz_file.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
+        inner, arrays = formats.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
         assert {"model/centres", "model/coefficients", "model/widths"} == arrays.keys()
-        text = json.dumps(npz_file.with_arrays(json.loads(inner), arrays)).encode()
+        text = json.dumps(formats.with_arrays(json.loads(inner), arrays)).encode()
     back = version_of(DOCUMENT.validate_json(text, strict=True))
     assert type(back) is type(made)
     np.testing.assert_array_equal(values_of(back, rows), values_of(made, rows))

@@ -10,7 +10,7 @@ import onnxruntime
 import pytest
 from scipy.stats import multivariate_normal
 
-from app.exports import npz_file
+from app.exports import formats
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.schema import DOCUMENT, version_of
@@ -30,9 +30,9 @@ def test_what_comes_back_predicts_the_same_to_the_last_bit(name: str, required: 
     if required == "json":
         text = RENDERINGS["json"].render(made)
     else:
-        inner, arrays = npz_file.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
+        inner, arrays = formats.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
         assert arrays.keys() >= {"model/functions/centres", "model/weights", "model/log_densities"}
-        text = json.dumps(npz_file.with_arrays(json.loads(inner), arrays)).encode()
+        text = json.dumps(formats.with_arrays(json.loads(inner), arrays)).encode()
     back = version_of(DOCUMENT.validate_json(text, strict=True))
     assert type(back) is type(made)
     rows = block(made.predictor.encoding.inputs, 30, 5)

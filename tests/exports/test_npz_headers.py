@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from app.errors import MalformedBodyError
-from app.exports import npz_file
+from app.exports import formats
 from relevance_bayes.documents.arrays import DOCUMENT_NAME
 from relevance_bayes.records.errors import InvalidRequestError
 
@@ -36,16 +36,16 @@ def archive(header: str, data: bytes) -> bytes:
 @pytest.mark.parametrize("header", MALFORMED)
 def test_a_header_that_is_none_is_malformed(header: str) -> None:
     with pytest.raises(MalformedBodyError):
-        npz_file.read(archive(header, bytes(8)), max_bytes=2**20)
+        formats.read(archive(header, bytes(8)), max_bytes=2**20)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_shape_of_no_list_and_no_table_is_refused(shape: str) -> None:
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
     with pytest.raises(InvalidRequestError, match="Expected a list or a table"):
-        npz_file.read(archive(header, bytes(64)), max_bytes=2**20)
+        formats.read(archive(header, bytes(64)), max_bytes=2**20)
 
 
 def test_an_empty_list_is_read() -> None:
     header = "{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }"
-    assert npz_file.read(archive(header, b""), max_bytes=2**20)[1] == {"model/mean": []}
+    assert formats.read(archive(header, b""), max_bytes=2**20)[1] == {"model/mean": []}

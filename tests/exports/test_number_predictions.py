@@ -5,10 +5,9 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from app.exports.onnx_file.tracing import is_writable
-from app.exports.python_file.formulas import number_members
-from app.exports.python_file.text import needed
-from app.exports.python_file.writing import Program
+from app.exports.onnx_file.functions import is_writable
+from app.exports.python_file.functions import number_members
+from app.exports.python_file.writing import Program, needed
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.likelihoods.base import Latent, NumberLikelihood
 from relevance_bayes.core.tracing import TRACING, Traced

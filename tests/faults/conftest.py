@@ -13,11 +13,11 @@ from typing import Protocol
 import numpy as np
 import pytest
 
-from app.administration import migrate
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.datasets.records import Dataset
 from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
+from app.maintenance.administration import migrate
 from app.services import ProcessParts, build
 from app.settings import Settings
 from relevance_bayes.tables.columns import NumberColumn

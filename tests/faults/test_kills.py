@@ -13,8 +13,8 @@ import httpx2
 import pytest
 
 from app.database import revision
-from app.database.contents import contents_of
 from app.database.engine import make_engine
+from app.database.snapshots import contents_of
 from tests.end_to_end.deployment import TIMEOUT, Api, Deployment, deployed
 from tests.served import add_version
 from tests.small_models import small_version

@@ -14,8 +14,7 @@ import numpy as np
 from sqlalchemy import exists, select
 
 from app.identity import BUILT_IN_OWNER
-from app.jobs.attempts import MAX_STARTS
-from app.jobs.records import Job
+from app.jobs.records import MAX_STARTS, Job
 from app.jobs.tables import JobRow
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential

@@ -18,8 +18,8 @@ import httpx2
 import numpy as np
 import pytest
 
-from app.administration import migrate
 from app.inference.rpc.generated import open_inference_pb2 as messages
+from app.maintenance.administration import migrate
 from app.settings import Settings
 from relevance_bayes.core.priors import Independent
 from tests import postgres

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.administration import migrate
+from app.maintenance.administration import migrate
 from app.settings import Settings
 from tests import postgres
 from tests.end_to_end.deployment import deployed

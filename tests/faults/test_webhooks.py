@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.identity import BUILT_IN_OWNER
 from relevance_bayes.records.webhooks import Delivery, Webhook, WebhookRequest
 from tests.faults.conftest import MakePlace, Place, on_sqlite

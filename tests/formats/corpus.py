@@ -19,7 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats.options import ReadOptions
+from app.formats.format import ReadOptions
 from relevance_bayes.records.datasets import ColumnReading
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.values import Cell, ColumnKind

@@ -8,7 +8,7 @@ from dataclasses import replace
 from app.datasets.uploads import read_until_consistent
 from app.formats import TABLE_FORMATS, named
 from app.formats.csv_stream import open_csv
-from app.formats.options import ReadOptions, TableLimits
+from app.formats.format import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
 from relevance_bayes.records.datasets import ColumnReading

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.formats.flat_table import FlatTable
+from app.formats.streams import FlatTable
 
 
 @dataclass(frozen=True)

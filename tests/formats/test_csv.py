@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats.cell_faults import MAX_FAULTS_REPORTED
-from app.formats.options import ReadOptions
+from app.formats.cells import MAX_FAULTS_REPORTED
+from app.formats.format import ReadOptions
 from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
 from relevance_bayes.records.values import ColumnKind, DecimalMark, ThousandsMark
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.formats.options import ReadOptions
+from app.formats.format import ReadOptions
 from relevance_bayes.records.errors import InvalidDataError
 from tests.formats.files import read_csv
 

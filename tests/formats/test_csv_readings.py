@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from app.errors import MalformedBodyError
+from app.formats.cells import Expected
 from app.formats.csv_stream import RECORDS_OF_A_BATCH
 from app.formats.csv_stream import read_csv as read_rows
-from app.formats.expected import Expected
-from app.formats.options import ReadOptions
+from app.formats.format import ReadOptions
 from relevance_bayes.records.datasets import ColumnReading, MissingText
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.values import Cell, ColumnKind, NumberForm

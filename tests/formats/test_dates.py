@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.formats.cells import Expected
 from app.formats.csv_stream import read_csv as read_rows
 from app.formats.dates import DIRECTIVES, DateFormat, checked_format
-from app.formats.expected import Expected
-from app.formats.options import ReadOptions
+from app.formats.format import ReadOptions
 from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError
 from relevance_bayes.tables.columns import TimestampColumn
 from relevance_bayes.tables.kinds import iso_8601

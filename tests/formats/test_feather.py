@@ -14,10 +14,10 @@ import pytest
 from pyarrow import feather
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats.arrow import Arrow
-from app.formats.expected import Expected
-from app.formats.feather_file import open_feather, read_feather
-from app.formats.options import ReadOptions, TableLimits
+from app.formats.arrow_files import open_feather, read_feather
+from app.formats.cells import Expected
+from app.formats.format import ReadOptions, TableLimits
+from app.formats.media_types import Arrow
 from relevance_bayes.records.errors import InvalidDataError, RelevanceError
 from tests.formats.files import Table, spooled, table_of
 from tests.table_files import arrow_stream
@@ -121,7 +121,7 @@ def test_a_stream_of_that_type_is_read_by_the_rules_of_streams() -> None:
 def test_a_batch_that_unpacks_to_too_much_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     zeros = written(pa.table({"x": np.zeros(200)}))
     assert len(zeros) < 1_000
-    monkeypatch.setattr("app.formats.feather_file.MAX_BYTES_OF_A_BATCH", 1_500)
+    monkeypatch.setattr("app.formats.arrow_files.MAX_BYTES_OF_A_BATCH", 1_500)
     with pytest.raises(TooLargeError, match="at most 1,500 bytes once decompressed"):
         opened(zeros)
     monkeypatch.undo()

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from app.formats import FORMATS, by_media_type, by_suffix
-from app.formats.expected import Expected, ReadRows
-from app.formats.format import AssembledFormat, Format, PartsFormat, RowFormat, TableFormat, WritableFormat
-from app.formats.options import ReadOptions
+from app.formats.cells import Expected, ReadRows
+from app.formats.format import AssembledFormat, Format, PartsFormat, ReadOptions, RowFormat, TableFormat, WritableFormat
 from app.http.openapi import DESCRIBED
 from relevance_bayes.records.formats import FILE_FORMATS, FileFormat
 

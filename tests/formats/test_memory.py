@@ -6,7 +6,7 @@ from pathlib import Path
 
 MEASURE = """
 import os, resource, sys
-from app.formats.options import ReadOptions
+from app.formats.format import ReadOptions
 from app.formats.csv_stream import open_csv
 from app.formats.spool import SpoolFile
 from relevance_bayes.tables.statistics import TableStatistics

@@ -7,8 +7,8 @@ import zipfile
 import pytest
 
 from app.errors import MalformedBodyError
-from app.formats.names import stored_names
-from app.formats.options import ReadOptions
+from app.formats.format import ReadOptions
+from app.formats.streams import stored_names
 from relevance_bayes.records.datasets import ColumnReading
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.values import TextEncoding

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from app.errors import MalformedBodyError
-from app.formats.expected import Expected
-from app.formats.images import npy_image, open_image
-from app.formats.npy_rows import read_npy, read_npy_header
+from app.formats.cells import Expected
+from app.formats.images import npy_image, open_image, read_npy, read_npy_header
 from relevance_bayes.tables.columns import NumberBlock, NumberColumn
 from tests.formats.files import spooled
 

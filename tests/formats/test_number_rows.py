@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.formats import number_rows
+from app.formats import line_stream
 from app.formats.json_table import read_json, typed_block
-from app.formats.number_rows import NumberRows, read_number_rows
+from app.formats.line_stream import NumberRows, read_number_rows
 from relevance_bayes.records.errors import RelevanceError
 from relevance_bayes.tables.columns import NumberColumn
 
@@ -71,7 +71,7 @@ def test_sound_rows_are_read_to_the_same_numbers(
     others: dict[str, object] = {name: value for name, value in options.items() if value is not None}
     body = written(rows, others, first=first, spaced=spaced)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(number_rows, "PIECE_BYTES", piece)
+        patched.setattr(line_stream, "PIECE_BYTES", piece)
         found = read_number_rows(body, NAMES)
     if not rows:
         assert found is None
@@ -90,7 +90,7 @@ def test_what_is_wrong_with_a_cell_is_left_to_the_general_reader(
     spoilt: dict[str, object] = {**dict.fromkeys(NAMES, 1.0), data.draw(st.sampled_from(NAMES)): wrong}
     rows.insert(place % (len(rows) + 1), spoilt)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(number_rows, "PIECE_BYTES", piece)
+        patched.setattr(line_stream, "PIECE_BYTES", piece)
         assert shortly(written(rows, {}, first=True, spaced=False)) is None
 
 
@@ -134,7 +134,7 @@ SOUND = '{"x":1,"y 2":2,"größe":3}'
 def test_all_other_bodies_are_left_to_the_general_reader(
     piece: int, body: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(number_rows, "PIECE_BYTES", piece)
+    monkeypatch.setattr(line_stream, "PIECE_BYTES", piece)
     assert read_number_rows(body.encode(), NAMES) is None
 
 
@@ -154,4 +154,4 @@ def test_a_long_body_is_read_in_pieces_yielding_after_each() -> None:
     found = read_number_rows(body.encode(), NAMES, yield_gil=lambda: yields.append(None))
     assert isinstance(found, NumberRows)
     np.testing.assert_array_equal(found.block.matrix, values)
-    assert len(yields) == -(-len(body.encode()) // number_rows.PIECE_BYTES)
+    assert len(yields) == -(-len(body.encode()) // line_stream.PIECE_BYTES)

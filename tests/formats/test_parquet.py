@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats import parquet_file
-from app.formats.expected import Expected
-from app.formats.options import TableLimits
-from app.formats.parquet_file import open_parquet, read_parquet
+from app.formats import arrow_files
+from app.formats.arrow_files import open_parquet, read_parquet
+from app.formats.cells import Expected
+from app.formats.format import TableLimits
 from app.formats.streams import ReadAgainError
 from relevance_bayes.records.datasets import ColumnReading
 from relevance_bayes.records.errors import InvalidDataError, RelevanceError
@@ -223,7 +223,7 @@ def test_the_bytes_of_texts_are_bounded_once_they_are_decoded(encoding: str) -> 
 
 
 def test_a_size_of_pages_that_a_file_claims_is_refused_before_they_are_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(parquet_file, "joined_batches")
+    monkeypatch.delattr(arrow_files, "joined_batches")
     with pytest.raises(TooLargeError, match="once decoded"):
         read(encoded("PLAIN"), max_decoded=LETTERS // 2)
 
@@ -232,8 +232,8 @@ MEASURE = """
 import io, os, sys
 import pyarrow as pa
 import pyarrow.parquet as pq
-from app.formats.options import TableLimits
-from app.formats.parquet_file import open_parquet
+from app.formats.format import TableLimits
+from app.formats.arrow_files import open_parquet
 from app.formats.spool import SpoolFile
 from app.malloc import release_memory, tune_malloc
 

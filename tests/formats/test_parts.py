@@ -11,11 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.formats import BATCH_FORMATS
-from app.formats.arrow import Arrow, Parquet
 from app.formats.arrow_writing import arrow_table, csv_part, raw_array
-from app.formats.csv import Csv
-from app.formats.flat_table import FlatTable, KeptColumn
 from app.formats.format import AssembledFormat, PartsFormat, WritableFormat
+from app.formats.media_types import Arrow, Csv, Parquet
+from app.formats.streams import FlatTable, KeptColumn
 from relevance_bayes.tables.columns import Labels
 from tests.formats.flat import Flat
 from tests.small_tables import flags, moments, numbers, texts

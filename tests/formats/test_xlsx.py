@@ -12,8 +12,8 @@ import pytest
 from openpyxl import Workbook
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats.expected import Expected
-from app.formats.options import ReadOptions
+from app.formats.cells import Expected
+from app.formats.format import ReadOptions
 from app.formats.xlsx_rows import open_xlsx, read_xlsx
 from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError, RelevanceError
 from relevance_bayes.records.values import ColumnKind
@@ -320,7 +320,7 @@ def test_an_entity_of_another_file_is_refused_too() -> None:
 
 
 def test_more_elements_than_may_be_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.formats.xlsx_package.MAX_ELEMENTS", 500)
+    monkeypatch.setattr("app.formats.xlsx_rows.MAX_ELEMENTS", 500)
     refused(
         workbook(f"<sheetData>{row_of(['x'])}{row_of([1]) * 200}</sheetData>"), TooLargeError, "at most 500 elements"
     )

@@ -18,8 +18,8 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS
-from app.formats.expected import Expected
-from app.formats.npy_rows import read_npy
+from app.formats.cells import Expected
+from app.formats.images import read_npy
 from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.tables.encoding import raw_cells
 from tests.applications import SmallParts, filled_template

@@ -20,7 +20,7 @@ from app.formats.json_body import MAX_DEPTH, decode
 from app.formats.line_stream import lines_of
 from app.http.bodies import MAX_ELEMENTS, MAX_MEMBERS
 from app.http.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
-from app.inference.messages import read_request
+from app.inference.requests import read_request
 from app.main import make_application
 from app.prediction import ServedVersion, predict
 from app.prediction.json_codec import JsonCodec, max_containers

@@ -6,14 +6,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
-from app.database.reachability import Reachability
+from app.database.engine import Reachability
 from app.http.metrics_service import CACHE_SECONDS, DatabaseMetrics, Metrics
 from app.http.paths import TEMPLATE
 from app.http.request_metrics import DURATIONS, METHODS, REQUESTS, STATUSES, RequestMetrics
 from app.jobs.metrics import job_metrics
 from app.main import make_application
-from app.metrics.families import Sample
-from app.metrics.numbers import Numbers, OwnNumbers
+from app.metrics.numbers import Numbers, OwnNumbers, Sample
 from app.prediction.drift_monitors import ROWS as MONITORED
 from relevance_bayes.records.keys import KEY_SCOPES
 from tests.applications import LIMITS, SUBMIT, SmallParts

@@ -4,10 +4,8 @@ import orjson
 import pytest
 
 from app.errors import MalformedBodyError
-from app.inference import messages, tensor_json
-from app.inference.messages import read_request
-from app.inference.records import InferenceRequest
-from app.inference.request_plans import read_by_plan
+from app.inference import requests, tensors
+from app.inference.requests import InferenceRequest, read_by_plan, read_request
 from app.prediction.runner import no_yield
 from relevance_bayes.records.errors import RelevanceError
 
@@ -66,7 +64,7 @@ def read(body: bytes, length: int | None) -> tuple[object, ...]:
 @pytest.mark.parametrize(("body", "length"), BODIES)
 def test_a_plan_changes_nothing(body: bytes, length: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     first, again = read(body, length), read(body, length)
-    monkeypatch.setattr(messages, "read_by_plan", lambda *_: None)
+    monkeypatch.setattr(requests, "read_by_plan", lambda *_: None)
     assert first == again == read(body, length)
 
 
@@ -79,8 +77,8 @@ def test_the_commonest_requests_have_plans() -> None:
 @pytest.mark.parametrize("body", JSON_BODIES)
 def test_a_long_request_is_read_in_place_to_the_same(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     full = read(body, None)
-    monkeypatch.setattr(messages, "PIECE_BYTES", 0)
-    monkeypatch.setattr(tensor_json, "PIECE_BYTES", 4)
+    monkeypatch.setattr(requests, "PIECE_BYTES", 0)
+    monkeypatch.setattr(tensors, "PIECE_BYTES", 4)
     in_pieces = read(body, None)
     assert in_pieces == full or in_pieces[0] == full[0] == MalformedBodyError
 
@@ -88,7 +86,7 @@ def test_a_long_request_is_read_in_place_to_the_same(body: bytes, monkeypatch: p
 def test_a_long_request_that_claims_more_values_than_it_can_hold_gets_no_memory_for_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(messages, "PIECE_BYTES", 0)
+    monkeypatch.setattr(requests, "PIECE_BYTES", 0)
     shape = [10**15, 2]
     expected = f"Tensor 'input': expected {2 * 10**15} values of shape {shape}, got 4."
     assert read(text({**TENSOR, "shape": shape}), None) == (MalformedBodyError, expected)

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import MalformedBodyError
-from app.inference import tensor_json
-from app.inference.tensor_json import from_json, to_json
-from app.inference.tensors import CODES, TEXT, Tensor, from_bytes, to_bytes
+from app.inference import tensors
+from app.inference.tensors import CODES, TEXT, Tensor, from_bytes, from_json, to_bytes, to_json
 
 Json = list[float] | list[str] | list[bool | None]
 
@@ -187,13 +186,13 @@ def test_a_list_that_is_read_in_pieces_has_the_same_values_or_is_refused_too(
     datatype: str, data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = outcome(datatype, [2, 2], data)
-    monkeypatch.setattr(tensor_json, "PIECE_BYTES", 0)
+    monkeypatch.setattr(tensors, "PIECE_BYTES", 0)
     in_pieces = outcome(datatype, [2, 2], data)
     assert in_pieces == full or len(in_pieces) == len(full) == 1
 
 
 def test_a_list_of_another_length_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tensor_json, "PIECE_BYTES", 0)
+    monkeypatch.setattr(tensors, "PIECE_BYTES", 0)
     assert outcome("FP64", [2**40], b"[1, x]") == (
         "Tensor 't': expected 1099511627776 values of shape [1099511627776], got 2.",
     )
@@ -213,11 +212,11 @@ def test_the_gil_is_yielded_after_each_piece_of_a_long_list(monkeypatch: pytest.
             decoded.append(len(piece))
             return [*map(float, json.loads(piece))]
 
-    monkeypatch.setattr(tensor_json, "_DECODERS", {"f": Decoder()})
+    monkeypatch.setattr(tensors, "_DECODERS", {"f": Decoder()})
     found = from_json("t", "FP64", [20_000], data, yield_gil=lambda: yields.append(None))
     np.testing.assert_array_equal(np.asarray(found.values), values)
-    assert len(yields) == len(decoded) >= len(data) // (tensor_json.PIECE_BYTES + 30)
-    assert max(decoded) <= tensor_json.PIECE_BYTES + 30  # to the end of a number
+    assert len(yields) == len(decoded) >= len(data) // (tensors.PIECE_BYTES + 30)
+    assert max(decoded) <= tensors.PIECE_BYTES + 30  # to the end of a number
 
 
 def test_the_gil_is_yielded_after_each_piece_of_long_rows() -> None:
@@ -225,14 +224,14 @@ def test_the_gil_is_yielded_after_each_piece_of_long_rows() -> None:
     data = json.dumps(values.tolist()).encode()
     found = from_json("t", "FP64", values.shape, data, yield_gil=lambda: yields.append(None))
     np.testing.assert_array_equal(np.asarray(found.values), values.ravel())
-    assert len(yields) >= len(data) // (tensor_json.PIECE_BYTES + 100) > 1
+    assert len(yields) >= len(data) // (tensors.PIECE_BYTES + 100) > 1
 
 
 def test_a_long_tensor_is_written_in_pieces_yielding_the_gil_after_each() -> None:
-    values, yields = np.random.default_rng(3).normal(size=2 * tensor_json.PIECE_VALUES + 1), list[None]()
+    values, yields = np.random.default_rng(3).normal(size=2 * tensors.PIECE_VALUES + 1), list[None]()
     values[5] = np.nan
     pieces = to_json(Tensor("t", "FP64", (len(values),), values), yield_gil=lambda: yields.append(None))
     each = (b"".join(to_json(Tensor("t", "FP64", (1,), one)))[1:-1] for one in values[:, None])
     assert b"".join(pieces) == b"[%b]" % b",".join(each)
     assert len(yields) == 3
-    assert max(map(len, pieces)) < 30 * tensor_json.PIECE_VALUES
+    assert max(map(len, pieces)) < 30 * tensors.PIECE_VALUES

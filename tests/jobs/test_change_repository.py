@@ -10,9 +10,8 @@ import pytest
 from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, Transaction, open_transactions
-from app.jobs.change_repository import JobChangeRepository, renew_epochs
 from app.jobs.records import ALL, JobChanges, JobFilter, Position, changes_id
-from app.jobs.repository import JobRepository
+from app.jobs.repository import JobChangeRepository, JobRepository, renew_epochs
 from relevance_bayes.records.errors import NotFoundError
 from tests import samples
 from tests.doubles.queue import ListedQueue

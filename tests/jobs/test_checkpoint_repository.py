@@ -4,8 +4,8 @@ from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
 from app.database.transaction import OpenTransaction
-from app.jobs.attempts import Checkpoint, Claim
 from app.jobs.checkpoint_repository import CheckpointRepository
+from app.jobs.records import Checkpoint, Claim
 from app.jobs.repository import JobRepository
 from app.jobs.tables import JobCheckpointRow, JobRow
 from relevance_bayes.records.jobs import Progress

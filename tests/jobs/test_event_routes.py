@@ -18,7 +18,7 @@ from starlette.types import Message
 
 from app.errors import RateLimitError, UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.jobs import event_stream
+from app.jobs import routes
 from app.jobs import waiter as job_waiter
 from app.jobs.records import Position
 from app.jobs.repository import JobRepository
@@ -199,7 +199,7 @@ def test_many_events_come_in_several_pieces(
 def test_a_long_silence_is_broken_by_comments(
     client: TestClient, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "KEEP_ALIVE_SECONDS", 0.05)
+    monkeypatch.setattr(routes, "KEEP_ALIVE_SECONDS", 0.05)
     timer = Timer(0.4, fail, (live_parts, running))
     timer.start()
     content = client.get(f"{PATH}/{running}/events", headers=STREAM).content
@@ -210,7 +210,7 @@ def test_a_long_silence_is_broken_by_comments(
 def test_a_database_that_goes_away_breaks_no_stream_and_repeats_nothing(
     client: TestClient, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(routes, "RETRY_SECONDS", 0.05)
     history, looks = Jobs.history, iter(range(100))
 
     def now_and_then(self: Jobs, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None) -> History:

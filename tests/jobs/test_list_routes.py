@@ -15,12 +15,11 @@ from starlette.testclient import TestClient
 
 from app.errors import UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.jobs import event_stream, waiter
-from app.jobs.change_repository import renew_epochs
+from app.jobs import routes, waiter
 from app.jobs.records import JobChanges, JobFilter, Position, changes_id
-from app.jobs.repository import JobRepository
+from app.jobs.repository import JobRepository, renew_epochs
 from app.jobs.service import Jobs
-from app.jobs.watcher import JobWatcher
+from app.jobs.waiter import JobWatcher
 from app.main import make_application
 from relevance_bayes.client.job_events import Message, messages
 from tests import samples
@@ -245,7 +244,7 @@ def test_an_open_stream_ends_when_a_restore_made_its_position_unknown(
 def test_a_keep_alive_has_the_position_after_changes_that_the_filter_leaves_out(
     app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "KEEP_ALIVE_SECONDS", 0.1)
+    monkeypatch.setattr(routes, "KEEP_ALIVE_SECONDS", 0.1)
 
     async def read() -> None:
         reader = Reader("/v1/jobs/events?kind=evaluation")
@@ -265,7 +264,7 @@ def test_a_keep_alive_has_the_position_after_changes_that_the_filter_leaves_out(
 def test_a_stream_that_is_woken_all_the_time_without_messages_is_kept_alive(
     app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "KEEP_ALIVE_SECONDS", 1.0)
+    monkeypatch.setattr(routes, "KEEP_ALIVE_SECONDS", 1.0)
 
     async def read() -> None:
         reader = Reader("/v1/jobs/events?kind=evaluation")
@@ -303,7 +302,7 @@ def test_many_changes_come_in_several_parts(
 def test_a_database_that_is_away_ends_no_stream_and_loses_nothing(
     app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(routes, "RETRY_SECONDS", 0.05)
     changes, looks, failed = Jobs.changes, iter(range(1000)), list[int]()
 
     def now_and_then(self: Jobs, owner: str, *, after: Position, limit: int, which: JobFilter) -> JobChanges:

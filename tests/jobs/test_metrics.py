@@ -4,12 +4,10 @@ from datetime import timedelta
 
 from app.database.transaction import OpenTransaction
 from app.jobs.metrics import BUSY, DURATIONS, ENDED, JOBS, OLDEST, QUEUED, SLOTS, WORKERS, job_metrics
-from app.jobs.ports import WorkerUse
-from app.jobs.records import JobEnded
+from app.jobs.records import JobEnded, WorkerUse
 from app.jobs.repository import JobRepository
-from app.jobs.total_repository import BOUNDS, TotalRepository
-from app.jobs.worker_repository import WorkerRepository
-from app.metrics.families import Family
+from app.jobs.statistics_repository import BOUNDS, TotalRepository, WorkerRepository
+from app.metrics.numbers import Family
 from app.registry.submission import submit
 from tests import samples
 

@@ -9,13 +9,12 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
-from app.jobs.attempts import Claim
-from app.jobs.backlog_repository import BacklogRepository
-from app.jobs.records import JobActivity, JobFilter
+from app.jobs.records import Claim, JobActivity, JobFilter
 from app.jobs.repository import JobRepository
+from app.jobs.statistics_repository import BacklogRepository
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING

@@ -10,7 +10,7 @@ from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs.repository import JobRepository
 from app.jobs.retention import forget_progress
 from app.registry.repository import ModelRepository
-from app.retention import Retention
+from app.services import Retention
 from app.settings import Settings
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from relevance_bayes.records.errors import NotFoundError

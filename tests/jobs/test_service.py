@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.errors import ConflictError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.records import JobFilter

@@ -18,7 +18,7 @@ from app.database.notifier import Listener
 from app.errors import UnavailableError
 from app.identity import uuid7
 from app.jobs.tables import JobRow
-from app.jobs.watcher import JobWatcher
+from app.jobs.waiter import JobWatcher
 from app.registry.trainings import TRAINING
 from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from tests.small_database import SmallDatabase
@@ -261,8 +261,8 @@ def test_closing_wakes_everybody_and_ends_the_thread(reported: Reported, watcher
 def test_an_outage_is_one_warning_and_listening_is_retried_after_pauses(
     reported: Reported, watcher: JobWatcher, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    caplog.set_level(logging.WARNING, "app.jobs.watcher")
-    monkeypatch.setattr("app.jobs.watcher.PAUSES", (0.01, 0.01, 600.0))
+    caplog.set_level(logging.WARNING, "app.jobs.waiter")
+    monkeypatch.setattr("app.jobs.waiter.PAUSES", (0.01, 0.01, 600.0))
     reported.broken = True
     with waiting(watcher, uuid7()):
         until(lambda: reported.attempts == 3)

@@ -3,7 +3,7 @@ import time
 from sqlalchemy import Engine, text
 
 from app.database.transaction import OpenTransaction
-from app.jobs.worker_repository import WorkerRepository
+from app.jobs.statistics_repository import WorkerRepository
 
 
 def _age(engine: Engine, executor: str, seconds: int) -> None:

@@ -3,7 +3,7 @@ from uuid import uuid4
 
 from sqlalchemy import select, update
 
-from app.database.column_types import SecondsSince
+from app.database.base import SecondsSince
 from app.database.transaction import OpenTransaction
 from app.limits.demand_repository import ALIVE_SECONDS, EXPIRY_SECONDS, Demand, DemandRepository
 from app.limits.tables import RateDemandRow

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.maintenance.archive import (
+from app.maintenance.backups import (
     BLOCK_BYTES,
     MAX_MANIFEST_BYTES,
     BackupError,

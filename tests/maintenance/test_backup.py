@@ -11,14 +11,12 @@ from threading import Event, Thread
 import pytest
 from sqlalchemy import make_url, text
 
-from app.database import migrations, postgresql_dumps
-from app.database.contents import contents_of
+from app.database import migrations, snapshots
 from app.database.revision import EXPECTED
+from app.database.snapshots import contents_of
 from app.errors import NotInstalledError, UnavailableError
 from app.identity import BUILT_IN_OWNER, uuid7
-from app.maintenance.archive import BackupError, NotEmptyError
-from app.maintenance.backup import backup
-from app.maintenance.restore import restore
+from app.maintenance.backups import BackupError, NotEmptyError, backup, restore
 from app.settings import Settings
 from tests.applications import DATASET, SUBMIT, TABLE, closing_engine
 from tests.later_revisions import with_later_revisions
@@ -305,7 +303,7 @@ def test_connections_of_other_roles_are_found(database_url: str) -> None:
         connection.execute(text(f"CREATE ROLE {role} LOGIN"))
         connection.commit()
         with closing_engine(make_url(database_url).set(username=role).render_as_string()) as other:
-            assert postgresql_dumps.other_clients(other) == ("relevance relevance command",)
+            assert snapshots.other_clients(other) == ("relevance relevance command",)
         connection.execute(text(f"DROP ROLE {role}"))
         connection.commit()
 

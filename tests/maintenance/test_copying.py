@@ -7,13 +7,12 @@ import pytest
 from sqlalchemy import inspect, text
 
 from app.database import copying
-from app.database.contents import contents_of
+from app.database.snapshots import contents_of
 from app.errors import UnavailableError
-from app.jobs.queue import migrations as queue_migrations
-from app.maintenance.archive import NotEmptyError
-from app.maintenance.copying import copy_database
+from app.jobs.queue import client as queue_migrations
+from app.maintenance.administration import Base
+from app.maintenance.backups import NotEmptyError, copy_database
 from app.settings import Settings
-from app.tables import Base
 from tests.applications import closing_engine
 from tests.conftest import DATABASES, migrated_database
 from tests.stored_service import fill, responses

@@ -7,13 +7,14 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.accounts.service import ApiKeys
-from app.database import health
+from app.database import transaction as health
 from app.database.revision import EXPECTED
 from app.database.transaction import OpenTransaction, now
 from app.identity import BUILT_IN_OWNER
-from app.jobs.worker_repository import WorkerRepository
-from app.maintenance import doctor, settings_checks
-from app.maintenance.findings import Finding
+from app.jobs.statistics_repository import WorkerRepository
+from app.maintenance import doctor
+from app.maintenance import doctor as settings_checks
+from app.maintenance.doctor import Finding
 from app.services import build
 from app.settings import Settings
 from tests.database.test_compatibility import LATER, as_of

@@ -1,7 +1,7 @@
 import os
 
 from app.metrics.exposition import exposition
-from app.metrics.families import Family, Sample, counter, gauge
+from app.metrics.numbers import Family, Sample, counter, gauge
 from tests.metrics.expositions import scrape
 
 SAMPLES = [

@@ -2,8 +2,7 @@ import mmap
 
 import pytest
 
-from app.metrics.families import Family, Sample, counter, gauge
-from app.metrics.numbers import MAX_NUMBERS, SIZE, Numbers, samples
+from app.metrics.numbers import MAX_NUMBERS, SIZE, Family, Numbers, Sample, counter, gauge, samples
 
 REQUESTS = counter("requests_total", "Requests.", "route")
 TIMES = Family("times_seconds", "histogram", "Times.", (), (0.1, 1.0), 1e9)

@@ -7,18 +7,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.metrics.families import Family, Labels, Sample, counter, gauge
-from app.metrics.numbers import LENGTH_BYTES
+from app.metrics.numbers import LENGTH_BYTES, SUFFIX, Family, Labels, Sample, SharedNumbers, counter, gauge
 from app.metrics.numbers import SIZE as NUMBERS_SIZE
-from app.metrics.shared_numbers import SUFFIX, SharedNumbers
 
 DONE = counter("done_total", "Done.", "what")
 SIZE = gauge("size", "Size.")
 PROGRAM = """
 import sys
 from pathlib import Path
-from app.metrics.families import counter, gauge
-from app.metrics.shared_numbers import SharedNumbers
+from app.metrics.numbers import counter, gauge
+from app.metrics.numbers import SharedNumbers
 numbers = SharedNumbers(Path(sys.argv[1])).numbers
 numbers.values[numbers.place(counter("done_total", "Done.", "what"), "work")] += 5
 numbers.values[numbers.place(gauge("size", "Size."))] = 7

@@ -15,7 +15,7 @@ from app.datasets.ingest import Ingest
 from app.errors import ConflictError, GoneError
 from app.evaluation.runner import Scorer
 from app.formats import BATCH_FORMATS, named
-from app.formats.flat_table import FlatTable, errors_by_row, faulty_rows
+from app.formats.streams import FlatTable, errors_by_row, faulty_rows
 from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.worker.attempts import Records

@@ -12,7 +12,7 @@ from starlette.types import Message, Scope
 
 from app.http import large_bodies
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.inference import responses, tensor_json
+from app.inference import tensor_codec, tensors
 from app.main import make_application
 from app.prediction import PredictRequest, ServedVersion, json_codec, predict
 from app.prediction import runner as prediction
@@ -107,8 +107,8 @@ def application(parts: SmallParts, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """One to which these bodies are large, which has no memory for those that wait, and writes in short pieces."""
     for limit in ("MAX_INLINE_BYTES", "MAX_QUICK_BYTES"):
         monkeypatch.setattr(prediction, limit, 10)
-    monkeypatch.setattr(responses, "MAX_JOINED_BYTES", 1_000)
-    monkeypatch.setattr(tensor_json, "PIECE_VALUES", 100)
+    monkeypatch.setattr(tensor_codec, "MAX_JOINED_BYTES", 1_000)
+    monkeypatch.setattr(tensors, "PIECE_VALUES", 100)
     monkeypatch.setattr(json_codec, "ROWS_AT_ONCE", 50)
     monkeypatch.setattr(large_bodies, "PIECE_BYTES", 1_000)
     made = Application(parts, tmp_path, monkeypatch)

@@ -13,7 +13,7 @@ import pytest
 
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.identity import uuid7
-from app.metrics.families import Family, Labels
+from app.metrics.numbers import Family, Labels
 from app.prediction import ServedVersion, drift_monitors
 from app.prediction.drift import DriftMonitor
 from app.prediction.drift_monitors import INPUTS, MAX_REPORTED, ROWS, WINDOW_SECONDS, DriftMonitors

@@ -5,7 +5,7 @@ from sqlalchemy import Engine, func, select, update
 from sqlalchemy.orm import Session
 
 from app.database.transaction import OpenTransaction
-from app.jobs.attempts import MAX_STARTS, Claim
+from app.jobs.records import MAX_STARTS, Claim
 from app.jobs.repository import JobRepository
 from app.prediction import result_repository as under_test
 from app.prediction.result_repository import ResultRepository

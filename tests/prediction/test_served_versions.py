@@ -7,7 +7,7 @@ from threading import Barrier, Event
 
 import pytest
 
-from app.database.reachability import Reachability
+from app.database.engine import Reachability
 from app.database.transaction import Transaction
 from app.errors import UnavailableError
 from app.http.staleness import CURRENT, Staleness

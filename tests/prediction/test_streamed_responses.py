@@ -41,7 +41,7 @@ def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prediction, "MAX_INLINE_BYTES", 10)
     monkeypatch.setattr(prediction, "MAX_QUICK_BYTES", 10)
     monkeypatch.setattr(prediction, "PIECES_AT_ONCE", 1)
-    for module in (json_codec.__name__, "app.formats.npy", "app.formats.arrow_writing"):
+    for module in (json_codec.__name__, "app.formats.media_types", "app.formats.arrow_writing"):
         monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 2)
 
 

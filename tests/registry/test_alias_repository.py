@@ -7,7 +7,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import Engine
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import ConflictError, InUseError, PreconditionFailedError
 from app.http.conditions import ANY, UNCONDITIONAL, Condition

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.catalogue import Catalogue
 from app.tasks.union import weight_unit

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import Engine, text
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction
 from app.registry import deletion_repository
 from app.registry.catalogue import Catalogue

@@ -7,10 +7,10 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, text
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError, InUseError
-from app.jobs.attempts import Claim
+from app.jobs.records import Claim
 from app.jobs.repository import JobRepository
 from app.registry import naming
 from app.registry.naming import version_ids

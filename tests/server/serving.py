@@ -10,9 +10,7 @@ from typing import TypeAlias
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.server.config import Config
-from app.server.limits import ConnectionLimits
-from app.server.server import Server
+from app.server.server import Config, ConnectionLimits, Server
 
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 WITHIN = 10.0

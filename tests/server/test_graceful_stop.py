@@ -15,9 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.http.authentication import AllowAny
 from app.http.middleware import Entrance, Rules
 from app.http.shutdown import SHUTDOWN, Shutdown
-from app.server.config import Config
-from app.server.limits import ConnectionLimits
-from app.server.server import Server
+from app.server.server import Config, ConnectionLimits, Server
 from tests.server.serving import GET, WITHIN, Connect, body, response_of, start, started
 
 SLOW = b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -13,8 +13,8 @@ from time import monotonic, sleep
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from app.server.limits import ConnectionLimits
 from app.server.protocol import MAX_PIPELINED
+from app.server.server import ConnectionLimits
 from tests.server.serving import WITHIN, Connect, body, response_of, served, start
 
 LIMITS = ConnectionLimits()
@@ -260,7 +260,7 @@ def test_a_header_section_that_comes_in_time_is_served() -> None:
 
 
 def test_a_slow_body_is_refused_and_a_steady_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.server.connections.BODY_WINDOW_SECONDS", 1.0)
+    monkeypatch.setattr("app.server.server.BODY_WINDOW_SECONDS", 1.0)
     request = b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 10000\r\n\r\n"
     limits = ConnectionLimits(min_body_bytes_per_second=1000)
     with served(echo, limits=limits) as connect, connect() as slow, connect() as steady:
@@ -277,7 +277,7 @@ def test_a_slow_body_is_refused_and_a_steady_one_is_not(monkeypatch: pytest.Monk
 
 def test_a_body_that_the_server_does_not_read_is_not_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     # Half of the time in which the server does not read, and enough for a slow machine to send what it then waits for.
-    monkeypatch.setattr("app.server.connections.BODY_WINDOW_SECONDS", 1.5)
+    monkeypatch.setattr("app.server.server.BODY_WINDOW_SECONDS", 1.5)
 
     async def busy(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(3)
@@ -369,7 +369,7 @@ def test_requests_sent_ahead_are_executed_in_turn_with_those_of_other_connection
 
 
 def test_a_body_is_not_slow_once_its_response_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.server.connections.BODY_WINDOW_SECONDS", 0.5)
+    monkeypatch.setattr("app.server.server.BODY_WINDOW_SECONDS", 0.5)
 
     async def line_by_line(scope: Scope, receive: Receive, send: Send) -> None:
         await send(start(3))

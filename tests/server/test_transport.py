@@ -8,7 +8,7 @@ from time import monotonic, sleep
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from app.server.transport import MAX_BUFFERED, CoalescingTransport
+from app.server.protocol import MAX_BUFFERED, CoalescingTransport
 from tests.server.serving import GET, WITHIN, body, served, start
 
 

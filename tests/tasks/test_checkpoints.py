@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
-from app.jobs.fit import FitCheckpoint
-from app.jobs.fit import run as run_fit
+from app.jobs.child import FitCheckpoint
+from app.jobs.child import run as run_fit
 from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.selection import train

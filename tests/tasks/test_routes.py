@@ -11,8 +11,7 @@ from starlette.testclient import TestClient
 
 from app.http.bodies import checked
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.jobs.attempts import Claim
-from app.jobs.records import Problem
+from app.jobs.records import Claim, Problem
 from app.jobs.repository import JobRepository
 from app.registry.trainings import TRAINING
 from relevance_bayes.core.kernels import Kernel

@@ -9,10 +9,17 @@ import pytest
 from app.datasets.service import Row
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.profile import profile
-from app.web import effects as effects_module
-from app.web.effects import INDIVIDUAL, POINTS_OF_EFFECTS, effects_of
-from app.web.sampled_rows import SampledRows, component_rows, predictable_rows
-from app.web.surfaces import NODES, surface_of
+from app.web import figures as effects_module
+from app.web.figures import (
+    INDIVIDUAL,
+    NODES,
+    POINTS_OF_EFFECTS,
+    SampledRows,
+    component_rows,
+    effects_of,
+    predictable_rows,
+    surface_of,
+)
 from relevance_bayes.core.model import KernelFunctions
 from relevance_bayes.records.profiles import ProfileOptionsIn
 from relevance_bayes.records.values import Task

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from app.web.linked_modules import linked
-from app.web.report_document import ENTRY
-from app.web.static_files import page
+from app.web.report import ENTRY
+from app.web.static_files import linked, page
 
 MODULES = {name: file.content.decode() for name, file in page().files.items() if name.endswith(".js")}
 

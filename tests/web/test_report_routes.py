@@ -14,8 +14,7 @@ from starlette.testclient import TestClient
 from app import __version__
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.main import make_application
-from app.web.report import bounded_version
-from app.web.report_document import MAX_DATA_BYTES, embedded_json
+from app.web.report import MAX_DATA_BYTES, bounded_version, embedded_json
 from relevance_bayes.records.reports import ClassRows, InputWidth
 from relevance_bayes.records.values import IgnoredColumn, InputColumn, Json
 from relevance_bayes.tasks.supervised.report import SupervisedReport

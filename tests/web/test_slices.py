@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.prediction import PredictRequest, ServedVersion, predict
-from app.web.slices import MAX_CATEGORIES, POINTS, Slice, slices_of
+from app.web.figures import MAX_CATEGORIES, POINTS, Slice, slices_of
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.baselines import CategoryHistogram, NumberHistogram
 from relevance_bayes.records.datasets import CategoryCount

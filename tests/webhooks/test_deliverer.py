@@ -19,7 +19,7 @@ from sqlalchemy import Engine as Database
 from sqlalchemy import text
 
 from app.addresses import Allowance, Target
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction, now, open_transactions
 from app.http.rendering import to_json
 from app.identity import uuid7
@@ -27,7 +27,7 @@ from app.jobs.queue.client import Control, Submitter, make_client
 from app.jobs.queue.engine import WEBHOOK_SHARE, Engine
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
-from app.jobs.worker.retry import Interrupted
+from app.jobs.worker.attempts import Interrupted
 from app.tasks.responses import training_job
 from app.tasks.service import finish_training
 from app.webhooks import deliverer as deliverer_module

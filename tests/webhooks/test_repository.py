@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
 from app.identity import uuid7

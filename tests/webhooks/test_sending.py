@@ -8,7 +8,7 @@ from threading import Event, Timer
 import pytest
 
 from app.addresses import Allowance, read_target
-from app.jobs.worker.retry import Interrupted
+from app.jobs.worker.attempts import Interrupted
 from app.webhooks import sending
 from app.webhooks.sending import LAST_SECONDS, Deadline, NotSent, post
 from relevance_bayes.records.webhooks import DeliveryError

@@ -1,11 +1,12 @@
-"""Kernels and dictionaries as formulas of the encoded inputs X (N, d)."""
+"""Kernels, dictionaries and components as formulas of the encoded inputs X (N, d), traced as nodes of ONNX."""
 
+from collections.abc import Callable, Iterable
 from math import comb, factorial
 
 import numpy as np
+from onnx import TensorProto
 
-from app.exports.onnx_file.graph import Value, product, total
-from app.exports.onnx_file.tracing import written
+from app.exports.onnx_file.graph import Operand, Value, product, total
 from relevance_bayes.core.basis import (
     ConstantFunction,
     Functions,
@@ -20,9 +21,76 @@ from relevance_bayes.core.kernels import Additive, Kernel
 from relevance_bayes.core.kernels.by_input import ByInput
 from relevance_bayes.core.kernels.inner_product import InnerProduct
 from relevance_bayes.core.kernels.radial import Radial
-from relevance_bayes.core.tracing import TRACING, Traced
+from relevance_bayes.core.tracing import TRACING, Traced, parts_of
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.components.report import COMPONENTS_REPORTED, ComponentsPredictor
+
+OPERATORS = {
+    "add": "Add",
+    "subtract": "Sub",
+    "multiply": "Mul",
+    "divide": "Div",
+    "negative": "Neg",
+    "abs": "Abs",
+    "exp": "Exp",
+    "log": "Log",
+    "sqrt": "Sqrt",
+    "sin": "Sin",
+    "cos": "Cos",
+    "tanh": "Tanh",
+    "sign": "Sign",
+    "round": "Round",
+    "minimum": "Min",
+    "maximum": "Max",
+    "greater": "Greater",
+    "less_equal": "LessOrEqual",
+    "matmul": "MatMul",
+    "expit": "Sigmoid",
+    "where": "Where",
+}
+"""ONNX operators by the array API's names."""
+
+OTHERS: dict[str, Callable[[Value, Traced], Value]] = {
+    "square": lambda x, _: x.square(),
+    "expm1": lambda x, _: x.expm1(),
+    "log1p": lambda x, _: x.log1p(),
+    "ndtr": lambda x, _: x.normal_share(),
+    "expand_dims": lambda x, traced: x.along("Unsqueeze", traced.axis),
+    "sum": lambda x, traced: x.along("ReduceSum", traced.axis, keepdims=int(traced.keepdims)),
+    "max": lambda x, traced: x.along("ReduceMax", traced.axis, keepdims=int(traced.keepdims)),
+}
+"""Operations without an operator in ONNX, and operators with an axis."""
+
+
+def is_writable(formulas: Iterable[Traced]) -> bool:
+    """Return whether ONNX has all operations of the formulas: it has no iteration to a tolerance."""
+    return all(part.operation != "fixed_point" for part in parts_of(formulas))
+
+
+def written(formula: Traced, known: dict[Traced, Value]) -> Value:
+    """Return the value of a formula; `known` has the values of its parameters, and collects those of its parts."""
+    graph = next(iter(known.values())).graph
+
+    def of(operand: Traced | float | Array) -> Operand:
+        if not isinstance(operand, Traced):
+            return operand if isinstance(operand, np.ndarray) else float(operand)
+        if operand not in known:
+            known[operand] = made(operand)
+        return known[operand]
+
+    def made(traced: Traced) -> Value:
+        operands = [of(one) for one in traced.operands]
+        if traced.operation in OTHERS:
+            (operand,) = operands
+            assert isinstance(operand, Value), "expected a function of what is traced"
+            return OTHERS[traced.operation](operand, traced)
+        return graph.node(OPERATORS[traced.operation], *operands)
+
+    found = of(formula)
+    assert isinstance(found, Value), "expected a formula, got a number"
+    return found
+
 
 SUMMED = 16
 """The number of inputs up to which distances are sums of squared differences, which are exact; above, products."""
@@ -150,3 +218,42 @@ def _power(base: Value, exponent: int) -> Value:
     for _ in range(exponent - 1):
         power = power * base
     return power
+
+
+def component_outputs(predictor: ComponentsPredictor, inputs: Value) -> dict[str, Value]:
+    """Return the first components (N, K), the reconstruction error, the log density and the novelty, each (N, 1)."""
+    found, graph = predictor.components, inputs.graph
+    images = kernel_columns(KernelFunctions(found.kernel, found.input_map, found.centres, found.rows), inputs)
+    projected = images @ found.axes
+    first = projected.columns(np.arange(min(COMPONENTS_REPORTED, len(found.variances))))
+    noise = found.noise_variance
+    along = projected.square() @ (1.0 / (found.variances + noise))[:, None]
+    volume = float(np.log1p(found.variances / noise).sum())
+    density = (along + volume + _missed(projected) / noise) * -0.5
+    usual = predictor.log_densities
+    below = _counted(usual, density)
+    return {
+        "components": first,
+        "reconstruction_error": _missed(first),
+        "log_density": density,
+        "novelty": (graph.node("Neg", below) + float(len(usual))) / float(len(usual)),
+    }
+
+
+def _missed(projected: Value) -> Value:
+    """Return 1 - |p|^2."""
+    return (1.0 - projected.graph.sum(projected.square(), 1)).at_least(0.0)
+
+
+def _counted(rising: Array, values: Value) -> Value:
+    """Return how many of the ascending numbers (M,) are at most each value (N, 1), by bisection."""
+    graph, step = values.graph, 1 << (len(rising).bit_length() - 1)
+    # The padding is above every value.
+    padded = graph.constant(np.append(rising, np.full(2 * step - 1 - len(rising), np.inf)))
+    count = graph.where(graph.node("IsNaN", values), 0.0, values * 0.0)
+    while step:
+        place = graph.node("Cast", count + float(step - 1), to=TensorProto.INT64)
+        reached = graph.node("LessOrEqual", graph.node("Gather", padded, place), values)
+        count = graph.where(reached, count + float(step), count)
+        step //= 2
+    return count

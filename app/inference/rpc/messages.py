@@ -1,20 +1,19 @@
-"""Inference requests and responses in protocol buffers."""
+"""Inference requests and responses in protocol buffers, of a limited number of fields."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import msgspec
 
-from app.errors import MalformedBodyError
-from app.inference.records import InferenceOptions, InferenceRequest, RequestedOutput
-from app.inference.request_json import UNSUPPORTED
-from app.inference.responses import InferenceResponse
+from app.errors import MalformedBodyError, TooLargeError
+from app.inference.requests import UNSUPPORTED, InferenceOptions, InferenceRequest, RequestedOutput
 from app.inference.rpc.generated.open_inference_pb2 import (
     InferParameter,
     InferTensorContents,
     ModelInferRequest,
     ModelInferResponse,
 )
-from app.inference.tensor_codec import request_of, response_of
+from app.inference.tensor_codec import InferenceResponse, request_of, response_of
 from app.inference.tensors import TEXT, Tensor, check_count, from_bytes, from_values, size_of, to_bytes
 from app.prediction import PredictRequest, ServedVersion
 from app.prediction.runner import YieldGil, is_read_quickly
@@ -142,7 +141,7 @@ class RpcCodec:
         self, served: ServedVersion, request: PredictRequest, prediction: Prediction
     ) -> Iterator[ModelInferResponse]:
         """Yield one message."""
-        yield write_response(response_of(served, self._options, prediction))
+        yield _write_response(response_of(served, self._options, prediction))
 
     def _read(self, served: ServedVersion) -> PredictRequest:
         requested = read_request(self._message)
@@ -150,7 +149,7 @@ class RpcCodec:
         return request_of(served, requested, self._max_rows)
 
 
-def write_response(response: InferenceResponse) -> ModelInferResponse:
+def _write_response(response: InferenceResponse) -> ModelInferResponse:
     """Return tensors as raw contents, which cost next to nothing."""
     outputs = [
         ModelInferResponse.InferOutputTensor(
@@ -174,3 +173,54 @@ def write_response(response: InferenceResponse) -> ModelInferResponse:
 def _parameter(value: object) -> InferParameter:
     """Return a value as a parameter; lists, which parameters can't be, as JSON."""
     return InferParameter(string_param=value if isinstance(value, str) else msgspec.json.encode(value).decode())
+
+
+MAX_FIELDS = 1_000_000
+"""The maximum number of fields of a message and its submessages: each string is one field, packed numbers are one
+together."""
+
+VARINT, FIXED_64, LENGTH_DELIMITED, FIXED_32 = 0, 1, 2, 5
+
+Submessages: TypeAlias = "Mapping[int, Submessages]"
+"""The field numbers of submessages, each with those of its own."""
+
+OF_INFERENCE: Submessages = {5: {5: {}}}
+"""The submessages of ModelInferRequest: `inputs`, and their `contents`."""
+
+
+def check_fields(content: bytes, submessages: Submessages, max_fields: int = MAX_FIELDS) -> None:
+    """Raise TooLargeError for a message of too many fields; the parser reports malformed ones."""
+    fields = 0
+    pending = [(0, len(content), submessages)]
+    while pending:
+        place, end, inner = pending.pop()
+        while place < end:
+            fields += 1
+            if fields > max_fields:
+                raise TooLargeError(f"Expected at most {max_fields:,} fields in the message, got more.")
+            tag, place = _varint(content, place, end)
+            kind, length = tag & 7, 0
+            if kind == LENGTH_DELIMITED:
+                length, place = _varint(content, place, end)
+                if (nested := inner.get(tag >> 3)) is not None and place + length <= end:
+                    pending.append((place, place + length, nested))
+            elif kind == VARINT:
+                _, place = _varint(content, place, end)
+            elif kind in {FIXED_64, FIXED_32}:
+                length = 8 if kind == FIXED_64 else 4
+            else:
+                return
+            place += length
+
+
+def _varint(content: bytes, place: int, end: int) -> tuple[int, int]:
+    """Return the integer at `place` (seven bits a byte, least significant first) and the position after it."""
+    number = shift = 0
+    while place < end and shift < 70:
+        byte = content[place]
+        place += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+    return number, place

@@ -1,18 +1,28 @@
 """The client of the queue: any process may submit, cancel and read the state of jobs, without running them."""
 
-from collections.abc import Mapping, Sequence
+import logging
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
+import psycopg
+from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
+from dbos import error as engine
+from dbos import error as engine_errors
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.database.copying import TableShape, shapes
+from app.database.engine import url_in_use
+from app.database.failures import FULL, is_full, permission_error
 from app.database.notifier import QUEUES, notify
-from app.jobs.ports import QueueOutcome, QueueState
+from app.errors import ConflictError, StorageFullError, UnavailableError
 from app.jobs.queue import dbos_internals
-from app.jobs.queue.failures import translated
-from app.jobs.queue.names import (
+from app.jobs.queue.dbos_internals import (
     APPLICATION,
     SCORING_WORKFLOW,
     WEBHOOK_PRIORITY,
@@ -23,7 +33,69 @@ from app.jobs.queue.names import (
     queue_id,
     rank,
 )
+from app.jobs.records import QueueOutcome, QueueState
 from relevance_bayes.records.jobs import JobKind
+
+UNREACHABLE = "The queue's database can't be reached or is not migrated; try again later."
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise the service's errors for the engine's: UnavailableError, StorageFullError, ConflictError."""
+    try:
+        yield
+    except engine.DBOSWorkflowIDInUseError as error:
+        raise ConflictError("This job was submitted before.") from error
+    except (DBAPIError, PoolTimeoutError) as error:
+        if isinstance(error, DBAPIError) and (refused := permission_error(error)) is not None:
+            raise refused from error
+        if isinstance(error, DBAPIError) and is_full(error):
+            raise StorageFullError(FULL) from error
+        if _is_connection_failure(error) or isinstance(error, ProgrammingError):
+            raise UnavailableError(UNREACHABLE) from error
+        raise
+
+
+def _is_connection_failure(error: BaseException) -> bool:
+    """Return whether an error is a failure to connect to a database, or a lost connection."""
+    lost = isinstance(error, DBAPIError) and error.connection_invalidated
+    return lost or isinstance(error, OperationalError | InterfaceError | PoolTimeoutError | psycopg.OperationalError)
+
+
+LOGGERS = ("dbos", "app.database.engine.RetryingPool")
+
+
+class _OutageFilter(logging.Filter):
+    """Drops log records about failed connections, and passes the first line of the failure to `report`.
+
+    DBOS formats failures into its messages; the exception that is being handled shows the kind of failure.
+    """
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        super().__init__()
+        self._report = report
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether the record is logged."""
+        error = record.exc_info[1] if record.exc_info else sys.exc_info()[1]
+        if error is None or not _is_connection_failure(error):
+            return True
+        self._report(str(error).partition("\n")[0])
+        return False
+
+
+@contextmanager
+def reported_outages(report: Callable[[str], None]) -> Iterator[None]:
+    """Return a context in which connection failures are reported, and not logged."""
+    outages = _OutageFilter(report)
+    for name in LOGGERS:
+        logging.getLogger(name).addFilter(outages)
+    try:
+        yield
+    finally:
+        for name in LOGGERS:
+            logging.getLogger(name).removeFilter(outages)
+
 
 STATES: Mapping[str, QueueState] = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running"}
 
@@ -180,3 +252,27 @@ class EndedEntries:
         """Delete these entries with all that belongs to them, in one transaction; raises UnavailableError."""
         with translated():
             self.client.delete_workflows([str(entry) for entry in entries])
+
+
+def migrate(engine: Engine) -> None:
+    """Create DBOS's tables, or upgrade them; of two concurrent calls the second finds nothing to do.
+
+    Raises UnavailableError when the database can't be reached.
+    """
+    with translated():
+        DBOS.migrate(url_in_use(engine).render_as_string(hide_password=False))
+
+
+def is_migrated(client: DBOSClient) -> bool:
+    """Return whether DBOS's tables exist at the revision that it needs; raises UnavailableError."""
+    try:
+        with translated():
+            dbos_internals.verify_migrations(client)
+    except engine_errors.DBOSInitializationError:
+        return False
+    return True
+
+
+def tables() -> tuple[TableShape, ...]:
+    """Return DBOS's tables, but that of its migrations."""
+    return shapes(dbos_internals.METADATA, "dbos")

@@ -11,10 +11,8 @@ import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
 from app.database.notifier import QUEUES, SqlNotifier
-from app.jobs.queue.client import Control
-from app.jobs.queue.dbos_internals import claim_fairly, poll_when_woken
-from app.jobs.queue.failures import reported_outages, translated
-from app.jobs.queue.names import (
+from app.jobs.queue.client import Control, reported_outages, translated
+from app.jobs.queue.dbos_internals import (
     APPLICATION,
     MAX_RECOVERIES,
     QUEUE,
@@ -24,8 +22,11 @@ from app.jobs.queue.names import (
     WEBHOOK_QUEUE,
     WEBHOOK_WORKFLOW,
     WORKFLOW,
+    EntryListener,
+    PollWaits,
+    claim_fairly,
+    poll_when_woken,
 )
-from app.jobs.queue.polling import EntryListener, PollWaits
 from app.origin import Origin, acting
 from app.tracing.spans import span_scope
 

@@ -3,7 +3,7 @@
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
@@ -12,21 +12,187 @@ from uuid import UUID
 
 from app.database.transaction import OpenTransaction, Transaction
 from app.datasets.repository import DatasetRepository
-from app.errors import UnavailableError
-from app.jobs.attempts import Claim, EarlierAttempts, Kept
+from app.errors import ConflictError, TrainingFailedError, UnavailableError
 from app.jobs.checkpoint_repository import CheckpointRepository
-from app.jobs.records import Job, Problem
+from app.jobs.child import MEBIBYTE, Failure
+from app.jobs.records import MAX_STARTS, Claim, EarlierAttempts, Job, Kept, Problem, QueueOutcome
 from app.jobs.repository import JobRepository
 from app.jobs.worker.job_log import JobEvent
-from app.jobs.worker.problems import of_death
-from app.jobs.worker.retry import Interrupted, retry
-from app.jobs.worker.running_time import RunningTime
 from app.tracing.spans import CURRENT, NO_SPAN, NO_TRACER, Span, Tracer
 from relevance_bayes.records.jobs import FINISHED, Progress, Resumption
 from relevance_bayes.tables.columns import Block, block_rows
 
+RETRY_SECONDS = 1.0
 
-def start_attempt(tracer: Tracer, job_id: UUID, earlier: EarlierAttempts) -> Span:
+T = TypeVar("T")
+
+
+class Interrupted(Exception):
+    """The worker stops: the current operation is left unfinished for another worker."""
+
+
+def retry(transaction: OpenTransaction, action: Callable[[Transaction], T], *, stopping: Event) -> T:
+    """Run an action in a transaction, retried during an outage; raises Interrupted once `stopping` is set."""
+    while True:
+        try:
+            with transaction() as tx:
+                return action(tx)
+        except UnavailableError:
+            if stopping.wait(RETRY_SECONDS):
+                raise Interrupted from None
+
+
+RECORD_SECONDS = 5.0
+"""Seconds between two records of a job's running time; what an attempt runs after its last record is not counted."""
+
+
+class RunningTime:
+    """The running time of earlier attempts (`earlier`) and of this one, from now on, in seconds.
+
+    Time in the queue and between attempts does not count, and changes of the wall clock have no effect.
+    """
+
+    def __init__(
+        self, earlier: float = 0.0, *, limit: float = math.inf, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._earlier = earlier
+        self._limit = limit
+        self._now = now
+        self._began = self._recorded = now()
+
+    @property
+    def seconds(self) -> float:
+        """Return the running time of the job in seconds."""
+        return self._earlier + self._now() - self._began
+
+    def is_over(self) -> bool:
+        """Return whether the running time exceeds the limit."""
+        return self.seconds > self._limit
+
+    def is_record_due(self) -> bool:
+        """Return whether the running time should be recorded again."""
+        return self._now() - self._recorded >= RECORD_SECONDS
+
+    def recorded(self) -> None:
+        """Note that the running time was recorded now."""
+        self._recorded = self._now()
+
+
+UNEXPECTED = Problem(
+    "internal-error",
+    "Something unexpected happened",
+    "This is a fault of the service, not of the data: its log has the details under this job's id."
+    " Retrying the job is safe, and may help.",
+)
+
+
+def _died(how_often: str, seen: str) -> Problem:
+    return Problem("worker-died", "The job died each time", f"The job was started {how_often}, and each time {seen}")
+
+
+TOO_LONG = Problem(
+    "timed-out",
+    "The job took longer than a job may",
+    "Use fewer rows or inputs, or validate on fewer folds; the service's operator sets the limit"
+    " (RELEVANCE_JOB_TIMEOUT_SECONDS).",
+)
+
+KILLED = "signal 9"
+
+BY_ENDING: Mapping[QueueOutcome, Problem] = {
+    "lost": _died("repeatedly", "its worker died. The logs of the workers and of their supervisor have why."),
+    "cancelled": TOO_LONG,
+    "failed": UNEXPECTED,
+    "succeeded": UNEXPECTED,
+    "unknown": UNEXPECTED,
+}
+"""The problem of a job that its worker left unfinished, by the end of its queue entry."""
+
+_ADVICE: Mapping[str, tuple[str, str, str]] = {
+    "ConstantTargetError": (
+        "constant-target",
+        "All targets are the same",
+        "choose a target that varies, or add rows in which it does",
+    ),
+    "UnfitWidthError": (
+        "unfit-width",
+        "The width does not separate the rows",
+        "send a greater width where all rows are dissimilar, a lesser one where all are alike, or add rows",
+    ),
+    "OneClassError": ("one-class", "Only one class is left", "add rows of the other classes, or hold out fewer"),
+    "DataError": (
+        "unusable-data",
+        "The rows can't be learned from",
+        "correct them, or leave out the columns that have them",
+    ),
+    "IllegalCombinationError": ("illegal-combination", "These choices don't go together", "change one of them"),
+    "TooManyCandidatesError": (
+        "too-large",
+        "The fit has more candidates than it may have",
+        "train on fewer rows, or under a process (the service's operator sets RELEVANCE_MAX_CANDIDATE_CELLS)",
+    ),
+    "NotPositiveDefiniteError": (
+        "not-computable",
+        "The fit left the range of floating point",
+        "more jitter and more noise were tried; leave out inputs that nearly repeat others, or choose another kernel",
+    ),
+}
+
+
+def _of_death(job: Job, *, with_worker: bool) -> Problem:
+    """Return the problem of a job whose attempts all died, the last one by itself or with its worker, from what was
+    seen of it."""
+    seen = "its worker stopped without a word" if with_worker else "its process died"
+    if not with_worker and job.last_words:
+        seen += f", which {job.last_words}"
+    if job.progress is not None:
+        of = "" if job.progress.total is None else f" of {job.progress.total:,}"
+        seen += (
+            f", the last time in phase {job.progress.phase!r} after {job.progress.completed:,}{of} {job.progress.unit}"
+        )
+    if with_worker:
+        advice = (
+            "The logs of the workers and of their supervisor have why: a worker that was killed (OOMKilled, 137) needs"
+            " more memory or fewer slots. One that could not reach the database is no fault of the job: retry it."
+        )
+    elif KILLED in (job.last_words or ""):
+        advice = (
+            "Nothing but the system or a person sends this signal; the system does so where memory is short: use fewer"
+            " rows or inputs, or give the workers more memory."
+        )
+    else:
+        advice = "This is a fault of the service, not of the data: its log has the details under this job's id."
+    return _died(f"{MAX_STARTS} times", f"{seen}. {advice}")
+
+
+def of_failure(failure: Failure, *, memory: int | None) -> Problem:
+    """Return the problem for a child's exception; `memory` is the child's memory limit in bytes."""
+    if failure.error == "MemoryError":
+        had = "the worker has" if memory is None else f"the {memory / MEBIBYTE:,.0f} MiB that a fit may use here"
+        return Problem(
+            "too-large",
+            "The fit needs more memory than it may use",
+            f"It needs more memory than {had}: train on fewer rows or inputs, or give fits more"
+            " (RELEVANCE_FIT_MEMORY_BYTES).",
+        )
+    if failure.error not in _ADVICE:
+        return UNEXPECTED
+    kind, title, advice = _ADVICE[failure.error]
+    given = failure.detail.rstrip(".")
+    return Problem(kind, title, f"{given}: {advice}." if given else f"{advice[0].upper()}{advice[1:]}.")
+
+
+def of_error(error: TrainingFailedError) -> Problem:
+    """Return the problem of a fit that could not begin."""
+    return Problem(error.kind, "The rows can't be learned from", error.detail, error.faults)
+
+
+def name_taken(error: ConflictError) -> Problem:
+    """Return the problem of a training whose model's name was taken by another task, target or inputs meanwhile."""
+    return Problem("model-conflict", "The model's name means something else by now", error.detail)
+
+
+def _start_attempt(tracer: Tracer, job_id: UUID, earlier: EarlierAttempts) -> Span:
     """Start the span of a job's next attempt, with links to the attempt before it and to the job that it repeats."""
     links = (earlier.traces.attempt, earlier.traces.retried)
     return tracer.start(
@@ -46,8 +212,6 @@ def start_attempt(tracer: Tracer, job_id: UUID, earlier: EarlierAttempts) -> Spa
     )
 
 
-T = TypeVar("T")
-
 LOOK_SECONDS = 0.25
 """Seconds between checks of whether a running job is cancelled."""
 
@@ -64,7 +228,7 @@ FindResumption: TypeAlias = Callable[[Transaction, UUID, str | None], Resumption
 """Returns the attempt that a job resumes from with the same program, from what its feature has stored."""
 
 
-def nothing_to_resume(tx: Transaction, job_id: UUID, by: str | None) -> Resumption | None:
+def _nothing_to_resume(tx: Transaction, job_id: UUID, by: str | None) -> Resumption | None:
     """Return None: the job stores nothing but checkpoints."""
 
 
@@ -93,7 +257,7 @@ class Records:
             return otherwise
 
     def begin(
-        self, job_id: UUID, *, by: str | None = None, resumption: FindResumption = nothing_to_resume
+        self, job_id: UUID, *, by: str | None = None, resumption: FindResumption = _nothing_to_resume
     ) -> "Attempt | None":
         """Begin an attempt, which resumes from what an earlier one with the same program, `by`, has stored.
 
@@ -146,7 +310,7 @@ class Records:
 
     def _end_after_deaths(self, starts: EarlierAttempts) -> None:
         job = starts.job
-        problem = of_death(job, with_worker=starts.has_died)
+        problem = _of_death(job, with_worker=starts.has_died)
         if self.retry(lambda tx: JobRepository(tx).fail(job.id, job.attempt, problem)):
             JobEvent(job.id, job.kind, job.attempt, starts.seconds).ended("failed", problem)
 
@@ -291,7 +455,7 @@ def _claimed(
     if earlier.job.attempt:
         kept = None if by is None else CheckpointRepository(tx).find(job_id, by=by)
         resumed_from = resumption(tx, job_id, by) if kept is None else kept.resumption
-    span = start_attempt(tracer, job_id, earlier)  # one that is not ended, here after a rollback, is not exported
+    span = _start_attempt(tracer, job_id, earlier)  # one that is not ended, here after a rollback, is not exported
     claim = JobRepository(tx).claim(job_id, resumed_from=resumed_from, traceparent=span.traceparent)
     return _Claimed(earlier, claim, kept, resumed_from, span)
 

@@ -1,12 +1,17 @@
-"""A pool of child processes with their imports done: to import scipy takes most of a second."""
+"""Child processes of fits, and the slots and shares of a machine's cores and memory that they have."""
 
 import logging
 import os
+import platform
+import resource
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from importlib.metadata import version
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -14,20 +19,268 @@ from socket import socketpair
 from tempfile import TemporaryFile
 from threading import Event, Lock, Semaphore, Thread
 from typing import BinaryIO
+from uuid import UUID
 
 import app
 import relevance_bayes
-from app.jobs.worker.child.process import Message, Order
-from app.jobs.worker.shares import Share
+from app.jobs.child import Message, Order
+from app.jobs.records import WorkerUse
 from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.tasks.fit import Fit, Limits
+
+MEMORY_FOR_FITS = 0.8
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+"""The mount of the control groups of version 2; those of version 1 are in a folder of it for each controller."""
+OWN_GROUPS = Path("/proc/self/cgroup")
+"""The kernel's file with the control groups of this process."""
+
+
+def memory_of_fits() -> int:
+    """Return the number of bytes that all fits together may allocate: most of the process's memory limit."""
+    maximum = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for text in (*_limits("memory.max"), *_limits("memory.limit_in_bytes", "memory")):
+        if text.isdigit():
+            maximum = min(maximum, int(text))
+    return int(MEMORY_FOR_FITS * maximum)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use, at most those of the CPU limits of its control groups."""
+    maximum = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    for text in _limits("cpu.max"):
+        quota, _, period = text.partition(" ")  # microseconds in a period, and the period
+        if quota.isdigit():
+            maximum = min(maximum, int(quota) // int(period))
+    return max(1, maximum)
+
+
+def _limits(name: str, controller: str = "") -> Iterator[str]:
+    """Yield what a file of limits has in the control group of this process and in those around it.
+
+    With a `controller` the groups are of version 1, else of version 2. A container sees its own group as the outermost.
+    """
+    groups = OWN_GROUPS.read_text().splitlines() if OWN_GROUPS.exists() else []
+    for _, controllers, path in (line.split(":", 2) for line in groups):
+        if controller in controllers.split(","):
+            mount = CONTROL_GROUPS / controller
+            group = mount / path.lstrip("/")
+            files = (folder / name for folder in (group, *group.parents) if folder.is_relative_to(mount))
+            yield from (file.read_text().strip() for file in files if file.exists())
+
+
+FITS = ("app/tasks", "app/jobs/worker", "relevance_bayes/core", "relevance_bayes/tables", "relevance_bayes/tasks")
+"""The modules that decide the result of a fit."""
+
+FILES = (
+    "app/formats",
+    "app/prediction",
+    "app/tasks",
+    "app/jobs/worker",
+    "relevance_bayes/core",
+    "relevance_bayes/documents",
+    "relevance_bayes/tables",
+    "relevance_bayes/tasks",
+)
+"""The modules that decide the content of a file of predictions."""
+
+
+def program(parts: Sequence[str] = FITS) -> str:
+    """Return a digest of the sources, the libraries and the machine: another combination may round differently."""
+    roots = {package.__name__: Path(package.__path__[0]).parent for package in (app, relevance_bayes)}
+    digest = sha256()
+    for part in parts:
+        root = roots[part.split("/")[0]]
+        files = sorted((root / part).rglob("*.py"))
+        if not files:
+            raise FileNotFoundError(f"expected sources in {root / part}")
+        for path in files:
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode() + content)
+    libraries = ("numpy", "scipy", "pyarrow") if "app/formats" in parts else ("numpy", "scipy")
+    return " ".join([digest.hexdigest()[:32], *(f"{name} {version(name)}" for name in libraries), platform.machine()])
+
+
+class Slots:
+    """Counts the fits that run in `number` slots, and the seconds of all of them, by a monotonic clock."""
+
+    def __init__(self, number: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._number = number
+        self._clock = clock
+        self._lock = Lock()
+        self._began: dict[object, float] = {}
+        self._ended_seconds = 0.0
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Take a slot for the time of a block."""
+        key = object()
+        with self._lock:
+            self._began[key] = self._clock()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._ended_seconds += self._clock() - self._began.pop(key)
+
+    def counted(self, run: Callable[[UUID], bool]) -> Callable[[UUID], bool]:
+        """Return a function that runs a job in a slot."""
+
+        def run_in_slot(job_id: UUID) -> bool:
+            with self.taken():
+                return run(job_id)
+
+        return run_in_slot
+
+    def use(self) -> WorkerUse:
+        """Return the use until now."""
+        with self._lock:
+            now = self._clock()
+            seconds = self._ended_seconds + sum(now - began for began in self._began.values())
+            return WorkerUse(self._number, len(self._began), seconds)
+
+
+KIBIBYTE = 1024
+
+PROGRAM_BYTES = 160 * KIBIBYTE**2
+"""The bytes that an idle child process of a worker has allocated."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """The threads of a fit, and the bytes that it may allocate; None: no limit."""
+
+    threads: int
+    memory: int | None
+
+
+@dataclass(eq=False)
+class ShareRequest:
+    """The request of a fit that needs about `need` bytes; None: that is not known. `pid` is its process."""
+
+    shares: "FitShares"
+    need: int | None
+    pid: int | None = None
+    share: Share | None = None
+    reserved: int = field(default=0)
+
+    def admitted(self) -> Share | None:
+        """Return the share, once the fit may begin; None as long as it waits for others to end."""
+        return self.share or self.shares.admit(self)
+
+    def run_in(self, pid: int) -> Share | None:
+        """Name the process of the fit, whose limit follows the share from now on; return the current share."""
+        self.pid = pid
+        return self.share
+
+
+class FitShares:
+    """Divides `cores`, and `memory` in bytes, among the running fits; `slots` is the maximum number of these.
+
+    None of them may allocate more than `max_of_one` bytes. A process has allocated `program` bytes before its fit,
+    which no estimate includes. `used` returns the bytes that a process has allocated, and `limit` sets its maximum.
+    """
+
+    def __init__(
+        self,
+        cores: int = 1,
+        memory: int | None = None,
+        *,
+        slots: int = 1,
+        max_of_one: int | None = None,
+        program: int = 0,
+        used: Callable[[int], int] | None = None,
+        limit: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._cores = cores
+        self._memory = memory
+        self._slots = slots
+        self._max_of_one = max_of_one
+        self._program = program
+        self._used = allocated_bytes if used is None else used
+        self._limit = limit_process if limit is None else limit
+        self._lock = Lock()
+        self._waiting: list[ShareRequest] = []
+        self._running: list[ShareRequest] = []
+
+    @contextmanager
+    def requested(self, need: int | None) -> Iterator[ShareRequest]:
+        """Request a share; it is given back at the end of the block. Requests are admitted in their order."""
+        request = ShareRequest(self, need)
+        with self._lock:
+            self._waiting.append(request)
+        try:
+            yield request
+        finally:
+            with self._lock:
+                if request in self._waiting:
+                    self._waiting.remove(request)
+                else:
+                    self._running.remove(request)
+                    self._divide()
+
+    def admit(self, request: ShareRequest) -> Share | None:
+        """Return the share of a request that is the first of those that wait, if it fits beside what runs."""
+        with self._lock:
+            if self._waiting[0] is not request or not self._fits(request):
+                return None
+            self._waiting.remove(request)
+            self._running.append(request)
+            self._divide()
+            return request.share
+
+    def _fits(self, request: ShareRequest) -> bool:
+        if self._memory is None or not self._running:
+            return True
+        return sum(map(self._reserve, [*self._running, request])) <= self._memory
+
+    def _reserve(self, request: ShareRequest) -> int:
+        """Return the bytes that a fit has by its estimate, or by what it has allocated already."""
+        memory = self._memory or 0
+        need = memory // self._slots if request.need is None else request.need + self._program
+        used = 0 if request.pid is None else self._used(request.pid)
+        return min(max(need, used), memory)
+
+    def _divide(self) -> None:
+        """Divide what no fit has reserved equally, and set the limits of the processes."""
+        if not self._running:
+            return
+        threads = max(1, self._cores // len(self._running))
+        if self._memory is None:
+            for request in self._running:
+                request.share = Share(threads, self._max_of_one)
+            return
+        for request in self._running:
+            request.reserved = self._reserve(request)
+        rest = max(0, self._memory - sum(one.reserved for one in self._running)) // len(self._running)
+        for request in self._running:
+            memory = request.reserved + rest
+            request.share = Share(threads, memory if self._max_of_one is None else min(memory, self._max_of_one))
+            if request.pid is not None and request.share.memory is not None:
+                self._limit(request.pid, request.share.memory)
+
+
+def allocated_bytes(pid: int) -> int:
+    """Return the bytes of private data of a process; 0 where that has ended, and on other systems than Linux."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmData:"):
+                return int(line.split()[1]) * KIBIBYTE
+    return 0
+
+
+def limit_process(pid: int, maximum: int) -> None:
+    """Limit the memory that a process may allocate, in bytes, if it still runs; only Linux enforces it."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            _, hard = resource.prlimit(pid, resource.RLIMIT_DATA)
+            allowed = maximum if hard == resource.RLIM_INFINITY else min(maximum, hard)
+            resource.prlimit(pid, resource.RLIMIT_DATA, (allowed, hard))
+
 
 CORE = "relevance_bayes.core.selection:train"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ENDING_SECONDS = 5.0
-PROGRAM = (
-    "from app.jobs.worker.child.process import Limits, serve; serve({descriptor}, {parent}, {trainer!r}, {limits!r})"
-)
+PROGRAM = "from app.jobs.child import Limits, serve; serve({descriptor}, {parent}, {trainer!r}, {limits!r})"
 
 SHORT_SECONDS = 5.0
 """Seconds of a fit after which its child is not reused: a long fit may have fragmented its memory."""

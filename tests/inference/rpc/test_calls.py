@@ -19,7 +19,7 @@ from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.issuer_keys import Issuer, IssuerKeys
 from app.accounts.tokens import TokenAuthenticator, TokenRules
 from app.audit.records import AuditFilter
-from app.database.pages import PageRequest
+from app.database.keyset import PageRequest
 from app.errors import UnavailableError
 from app.http.authentication import AllowAny
 from app.http.dependencies import Services
@@ -28,8 +28,7 @@ from app.http.shutdown import Shutdown
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.identity import Principal
 from app.inference.rpc.generated import open_inference_pb2 as messages
-from app.inference.rpc.server import CantListen, RpcRules, serving
-from app.inference.rpc.service import NAME
+from app.inference.rpc.service import NAME, CantListen, RpcRules, serving
 from app.limits.rates import OwnerRates
 from app.prediction import PredictRequest, predict
 from app.prediction.runner import PredictionRunner

@@ -20,9 +20,8 @@ from app.addresses import Allowance
 from app.errors import MisdirectedError
 from app.http.hosts import Hosts
 from app.inference.rpc.generated import open_inference_pb2 as messages
-from app.inference.rpc.relay import LOOPBACK, Relay
-from app.inference.rpc.request_hosts import RequestHosts
-from app.inference.rpc.server import RpcRules
+from app.inference.rpc.relay import LOOPBACK, Relay, RequestHosts
+from app.inference.rpc.service import RpcRules
 from app.logs import configure_logging
 from tests.applications import SmallParts
 from tests.inference.rpc.test_calls import RULES, Client, connected

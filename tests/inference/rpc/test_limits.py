@@ -11,7 +11,7 @@ import grpc
 import pytest
 
 from app.inference.rpc.generated import open_inference_pb2 as messages
-from app.inference.rpc.server import MAX_CONNECTIONS
+from app.inference.rpc.service import MAX_CONNECTIONS
 from tests.hostile.service import Target
 from tests.served import Service, served
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.errors import TooLargeError
 from app.inference.rpc.generated.open_inference_pb2 import ModelInferRequest
-from app.inference.rpc.wire_format import MAX_FIELDS, OF_INFERENCE, check_fields
+from app.inference.rpc.messages import MAX_FIELDS, OF_INFERENCE, check_fields
 
 EMPTY_INPUT, EMPTY_OUTPUT = b"\x2a\x00", b"\x32\x00"
 

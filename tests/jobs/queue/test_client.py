@@ -6,15 +6,14 @@ import pytest
 from dbos import DBOS, DBOSClient
 from sqlalchemy import Engine, inspect, text
 
-from app import retention
+from app import services
 from app.database.engine import make_engine
 from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import ConflictError, UnavailableError
-from app.jobs.queue.client import MAX_AT_ONCE, Control, EndedEntries, Submitter, make_client
-from app.jobs.queue.migrations import is_migrated, migrate
+from app.jobs.queue.client import MAX_AT_ONCE, Control, EndedEntries, Submitter, is_migrated, make_client, migrate
 from app.jobs.repository import JobRepository
-from app.jobs.worker_repository import WorkerRepository
-from app.retention import Retention
+from app.jobs.statistics_repository import WorkerRepository
+from app.services import Retention
 from app.webhooks.attempt_repository import AttemptRepository
 from relevance_bayes.records.jobs import JobKind
 from relevance_bayes.records.webhooks import Attempt
@@ -209,7 +208,7 @@ def test_entries_that_ended_long_ago_are_removed_with_all_that_belongs_to_them(
     entries: EndedEntries,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(retention, "ENTRIES_AT_ONCE", 2)
+    monkeypatch.setattr(services, "ENTRIES_AT_ONCE", 2)
     old, waiting = [queued(transaction, kind) for kind in 3 * get_args(JobKind)], queued(transaction)
     for job in old:
         control.cancel(job)
@@ -227,7 +226,7 @@ def test_entries_that_ended_long_ago_are_removed_with_all_that_belongs_to_them(
 def test_an_entry_stays_until_it_is_known_what_became_of_its_job(
     transaction: OpenTransaction, control: Control, entries: EndedEntries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "ENTRIES_AT_ONCE", 1)
+    monkeypatch.setattr(services, "ENTRIES_AT_ONCE", 1)
     lost, ended = queued(transaction), queued(transaction)
     for job in (lost, ended):
         control.cancel(job)

@@ -8,9 +8,7 @@ import pytest
 from dbos import DBOSClient
 
 from app.database.transaction import OpenTransaction
-from app.jobs.queue.dbos_internals import CHECKED, claim_fairly
-from app.jobs.queue.names import QUEUE, VERSION, WEBHOOK_QUEUE
-from app.jobs.queue.polling import PollWaits
+from app.jobs.queue.dbos_internals import CHECKED, QUEUE, VERSION, WEBHOOK_QUEUE, PollWaits, claim_fairly
 
 ROOT = Path(__file__).parents[3]
 PRIVATE = re.compile(r"dbos\._|\._sys_db\b|\b_partition_worker_concurrency\b")

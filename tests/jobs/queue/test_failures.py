@@ -8,7 +8,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.database.engine import make_engine
-from app.jobs.queue.failures import LOGGERS, reported_outages
+from app.jobs.queue.client import LOGGERS, reported_outages
 
 UNREACHABLE = "postgresql+psycopg://relevance@127.0.0.1:1/relevance"
 

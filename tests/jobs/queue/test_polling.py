@@ -13,8 +13,7 @@ from sqlalchemy import text
 from app.database.notifier import QUEUES, SqlNotifier
 from app.database.transaction import OpenTransaction
 from app.jobs.queue.client import Control
-from app.jobs.queue.names import QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE
-from app.jobs.queue.polling import EntryListener, PollWaits
+from app.jobs.queue.dbos_internals import QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE, EntryListener, PollWaits
 
 LONG = 60.0
 only_on_postgresql = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
@@ -62,7 +61,7 @@ def test_a_claimed_entry_counts_until_it_ends_and_its_start_and_end_end_a_wait()
 
 
 def test_an_entry_that_does_not_start_leaves_its_slot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.jobs.queue.polling.CLAIM_SECONDS", 0.0)
+    monkeypatch.setattr("app.jobs.queue.dbos_internals.CLAIM_SECONDS", 0.0)
     waits = PollWaits()
     waits.claim(QUEUE, "ada", ["a"])
     assert waits.taken(QUEUE) == {}

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.jobs.worker import health_check
-from app.jobs.worker.health_file import HealthFile
-from app.jobs.worker.spool import Spool
+from app.jobs.worker.spool import HealthFile, Spool
 
 EXECUTOR = "here:1"
 

@@ -9,8 +9,8 @@ from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, Transaction, open_transactions
 from app.errors import UnavailableError
-from app.jobs.worker.heartbeat import HEARTBEATS_PER_IDLE_CHECK, Heartbeat, HeartbeatStreak
-from app.jobs.worker_repository import WorkerRepository
+from app.jobs.statistics_repository import WorkerRepository
+from app.jobs.worker.worker import HEARTBEATS_PER_IDLE_CHECK, Heartbeat, HeartbeatStreak
 from tests import samples
 from tests.doubles.queue import ListedQueue
 from tests.doubles.recovery import FixedRecovery

@@ -9,11 +9,10 @@ from sqlalchemy import Engine, text
 from app.database.transaction import OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
 from app.identity import uuid7
-from app.jobs.ports import QueueOutcome
-from app.jobs.records import Job
+from app.jobs.records import Job, QueueOutcome
 from app.jobs.repository import JobRepository
-from app.jobs.worker.orphan_recovery import HeartbeatWatch, reconcile_jobs, recover_orphans
-from app.jobs.worker_repository import WorkerRepository
+from app.jobs.statistics_repository import WorkerRepository
+from app.jobs.worker.worker import HeartbeatWatch, reconcile_jobs, recover_orphans
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.webhooks.delivery_repository import SUBSCRIBERS
@@ -201,7 +200,7 @@ def with_two_more(transaction: OpenTransaction, job_id: UUID) -> list[Job]:
 def test_of_more_jobs_than_one_cleanup_looks_at_the_next_one_sees_the_others(
     transaction: OpenTransaction, job_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.jobs.worker.orphan_recovery.MAX_AT_ONCE", 2)
+    monkeypatch.setattr("app.jobs.worker.worker.MAX_AT_ONCE", 2)
     first, *others = with_two_more(transaction, job_id)
     recovery = FixedRecovery(ended=dict.fromkeys([job_id, *(other.id for other in others)], "lost"))
     after = reconcile_jobs(transaction, recovery)
@@ -215,7 +214,7 @@ def test_of_more_jobs_than_one_cleanup_looks_at_the_next_one_sees_the_others(
 def test_a_full_call_returns_the_last_job_that_it_checked(
     transaction: OpenTransaction, job_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.jobs.worker.orphan_recovery.MAX_AT_ONCE", 3)
+    monkeypatch.setattr("app.jobs.worker.worker.MAX_AT_ONCE", 3)
     last = with_two_more(transaction, job_id)[-1]
     assert reconcile_jobs(transaction, FixedRecovery()) == last.id
 

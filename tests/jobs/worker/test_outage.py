@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from app.jobs.worker.outage import LATE_SECONDS, SUMMARY_SECONDS, DatabaseOutage
+from app.jobs.worker.worker import LATE_SECONDS, SUMMARY_SECONDS, DatabaseOutage
 
 REFUSED = "connection refused"
 UNREACHABLE, BACK = "the database is unreachable", "the database is reachable again"

@@ -15,9 +15,8 @@ from tempfile import TemporaryFile
 import numpy as np
 import pytest
 
-from app.jobs.fit import MEBIBYTE, FitCheckpoint
+from app.jobs.child import MEBIBYTE, Failure, FitCheckpoint, Message
 from app.jobs.worker import pool
-from app.jobs.worker.child.process import Failure, Message
 from app.jobs.worker.pool import MAX_WORDS, Child, ChildDied, Pool
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.hyperparameters import FixedWidth

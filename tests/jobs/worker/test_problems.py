@@ -2,9 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.jobs.fit import MEBIBYTE
-from app.jobs.worker.child.process import Failure
-from app.jobs.worker.problems import UNEXPECTED, of_failure
+from app.jobs.child import MEBIBYTE, Failure
+from app.jobs.worker.attempts import UNEXPECTED, of_failure
 from relevance_bayes.core.errors import SparseBayesError
 
 

@@ -1,7 +1,7 @@
 import subprocess
 import sys
 
-from app.jobs.worker.program import FILES, FITS, program
+from app.jobs.worker.pool import FILES, FITS, program
 
 
 def test_a_program_is_the_same_at_every_start_and_states_what_it_computes_with() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.jobs.worker import resources
+from app.jobs.worker import pool
 
 Limit = Callable[[str, str], None]
 
@@ -18,8 +18,8 @@ def limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Limit:
     """Write a file of a control group; the process is in the group of WORKER, of version 2 and of version 1."""
     own = tmp_path / "own"
     own.write_text(f"4:cpu,cpuacct:/\n3:memory:/{WORKER}\n0::/{WORKER}\n")
-    monkeypatch.setattr(resources, "OWN_GROUPS", own)
-    monkeypatch.setattr(resources, "CONTROL_GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(pool, "OWN_GROUPS", own)
+    monkeypatch.setattr(pool, "CONTROL_GROUPS", tmp_path / "groups")
 
     def write(file: str, text: str) -> None:
         path = tmp_path / "groups" / file
@@ -40,20 +40,20 @@ def limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Limit:
     ],
 )
 def test_memory_of_fits_is_most_of_the_limit_of_a_control_group(limit: Limit, file: str) -> None:
-    unlimited = resources.memory_of_fits()
+    unlimited = pool.memory_of_fits()
     limit(f"{WORKER}/memory.high", "5\n")
     limit(f"{WORKER}/memory.max" if "memory/" in file else f"memory/{WORKER}/memory.limit_in_bytes", "max\n")
     limit("other.slice/memory.max", "5\n")
-    assert resources.memory_of_fits() == unlimited
+    assert pool.memory_of_fits() == unlimited
     limit(file, "1000000\n")
-    assert resources.memory_of_fits() == 800_000
+    assert pool.memory_of_fits() == 800_000
 
 
 def test_memory_of_fits_is_that_of_the_machine_where_there_are_no_control_groups(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(resources, "OWN_GROUPS", tmp_path / "missing")
-    assert resources.memory_of_fits() == int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    monkeypatch.setattr(pool, "OWN_GROUPS", tmp_path / "missing")
+    assert pool.memory_of_fits() == int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 @pytest.mark.parametrize("file", ["cpu.max", f"{WORKER}/cpu.max"])
@@ -64,6 +64,6 @@ def test_cores_are_at_most_those_of_the_limit_of_a_control_group(
     limit: Limit, file: str, text: str, cores: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
-    assert resources.cores() == 8
+    assert pool.cores() == 8
     limit(file, text)
-    assert resources.cores() == cores
+    assert pool.cores() == cores

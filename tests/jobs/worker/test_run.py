@@ -10,8 +10,8 @@ from sqlalchemy import Engine, event
 
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import UnavailableError
-from app.jobs.attempts import Checkpoint, Claim
 from app.jobs.checkpoint_repository import CheckpointRepository
+from app.jobs.records import Checkpoint, Claim
 from app.jobs.repository import JobRepository
 from app.jobs.worker import attempts
 from app.jobs.worker.attempts import Records
@@ -359,7 +359,7 @@ def test_a_job_that_has_ended_is_not_run_again(bench: Bench) -> None:
 
 
 def test_a_database_that_is_away_now_and_then_costs_no_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.jobs.worker.retry.RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("app.jobs.worker.attempts.RETRY_SECONDS", 0.01)
     job_id = bench.queued(trainers.quick)
     flaky = Flaky(bench.transaction, failures=20)
     assert replace(bench.run, records=Records(flaky, bench.run.records.stopping))(job_id)

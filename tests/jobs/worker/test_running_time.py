@@ -1,4 +1,4 @@
-from app.jobs.worker.running_time import RECORD_SECONDS, RunningTime
+from app.jobs.worker.attempts import RECORD_SECONDS, RunningTime
 
 
 class Clock:

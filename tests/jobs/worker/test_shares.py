@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.jobs.worker.shares import FitShares, Share, allocated_bytes, limit_process
+from app.jobs.worker.pool import FitShares, Share, allocated_bytes, limit_process
 
 GIB = 2**30
 

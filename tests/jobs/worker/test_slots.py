@@ -2,8 +2,8 @@
 
 from uuid import UUID, uuid4
 
-from app.jobs.ports import WorkerUse
-from app.jobs.worker.slots import Slots
+from app.jobs.records import WorkerUse
+from app.jobs.worker.pool import Slots
 
 
 def test_slots_count_the_fits_that_run_and_their_seconds_until_now() -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from app.database.transaction import OpenTransaction
-from app.jobs.worker.speed import MATRICES, SIZE, calculate, measured_speed, squares
-from app.jobs.worker_repository import WorkerRepository
+from app.jobs.statistics_repository import WorkerRepository
+from app.jobs.worker.worker import MATRICES, SIZE, calculate, measured_speed, squares
 
 MIN_MAPPED = 128 * 2**10
 """The bytes from which glibc's malloc has the kernel map an array, until one has been freed."""

@@ -6,8 +6,7 @@ from functools import partial
 import pytest
 
 from app.jobs.repository import JobRepository
-from app.jobs.worker.attempts import Records
-from app.jobs.worker.running_time import RECORD_SECONDS, RunningTime
+from app.jobs.worker.attempts import RECORD_SECONDS, Records, RunningTime
 from app.tasks.runner import Runner
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import Bench, Running
@@ -76,7 +75,7 @@ def test_the_seconds_of_a_start_whose_process_died_count(bench: Bench, monkeypat
 
 
 def test_the_seconds_of_a_start_are_recorded_while_it_runs(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.jobs.worker.running_time.RECORD_SECONDS", 0.1)
+    monkeypatch.setattr("app.jobs.worker.attempts.RECORD_SECONDS", 0.1)
     job_id = bench.queued(trainers.endless)
     running = bench.begin(job_id)
 

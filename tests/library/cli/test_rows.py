@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from app.cli.rows import batches
+from app.formats.cells import Expected
 from app.formats.csv_stream import read_csv
-from app.formats.expected import Expected
-from app.formats.options import ReadOptions
+from app.formats.format import ReadOptions
 from relevance_bayes.cli.prediction_output import write_with_texts
 from relevance_bayes.cli.rows import Row, RowOptions, RowReader, text_rows
 from relevance_bayes.records.errors import InvalidDataError

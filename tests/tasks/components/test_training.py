@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from app.errors import TrainingFailedError
-from app.jobs.fit import FitCheckpoint
-from app.jobs.fit import run as run_fit
+from app.jobs.child import FitCheckpoint
+from app.jobs.child import run as run_fit
 from app.tasks.union import task_of
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Matern32

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from app.errors import TrainingFailedError
-from app.jobs.fit import run
+from app.jobs.child import run
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import (
