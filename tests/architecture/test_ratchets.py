@@ -61,14 +61,14 @@ class Bound:
 
 BOUNDS = {
     # names and records
-    "members copied by name": Bound(425),
-    "copies of four members or more": Bound(65),
-    "records with a twin in another folder": Bound(90),
-    "class names of two classes or more": Bound(68),
+    "members copied by name": Bound(298),
+    "copies of four members or more": Bound(46),
+    "records with a twin in another folder": Bound(87),
+    "class names of two classes or more": Bound(65),
     "public names per 1,000 lines": Bound(28.9, step=0.1),
     # files and layers
-    "files below 40 lines": Bound(44),
-    "import layers": Bound(55),
+    "files below 40 lines": Bound(20),
+    "import layers": Bound(51),
     # of a fit of 120 rows of 3 inputs
     "files executed by a default fit": Bound(68),
     "functions executed by a default fit": Bound(
@@ -79,20 +79,20 @@ BOUNDS = {
     # of a request
     "files executed by a prediction of a row": Bound(25),
     "functions executed by a prediction of a row": Bound(87),
-    "files executed by an explained prediction": Bound(48),
+    "files executed by an explained prediction": Bound(45),
     "functions executed by an explained prediction": Bound(157),
-    "files executed by a submission of a training": Bound(69),
-    "functions executed by a submission of a training": Bound(230),
+    "files executed by a submission of a training": Bound(57),
+    "functions executed by a submission of a training": Bound(232),
     # totals
     "files": Bound(
-        801,
+        604,
         raised_for="a CSV's beginning, header, readings, markers and encodings; forms of numbers and of dates; "
         "averages over missing values, the rows they are drawn from and the regressions that weigh these; shares; "
         "hurdles; softmax regression; hosts of requests and of calls over gRPC; heads of audit chains; "
         "heartbeats and shares of processes; vacuum; contents that are made once",
     ),
     "lines": Bound(
-        102_500,
+        100_000,
         step=500,
         raised_for="forms of cells, headers, missing values of files; a positive class; noise by inputs; wide tables; "
         "missing values of rows to predict; shares and counts; texts of many values; a thousand classes; "
