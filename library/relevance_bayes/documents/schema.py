@@ -83,6 +83,11 @@ SOURCE = TypeAdapter(SourcePart)
 Others: TypeAlias = dict[str, object]
 """Members that are not known here: they are kept, and exported again."""
 
+OTHERS: Mapping[str, object] = {
+    "exclude_if": is_none,
+    "description": "Not written by this release: what an imported document has here is kept, and exported with it again.",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class NumberInput(Part[EncodedNumber]):
@@ -360,8 +365,8 @@ class DocumentBase:
     format: Literal["relevance-version"]
     format_version: Literal[1]
     source: SourcePart
-    sums: Others | None = field(default=None, metadata={"exclude_if": is_none})
-    groups: Others | None = field(default=None, metadata={"exclude_if": is_none})
+    sums: Others | None = field(default=None, metadata=OTHERS)
+    groups: Others | None = field(default=None, metadata=OTHERS)
 
     @property
     def others(self) -> OtherMembers | None:
