@@ -85,7 +85,7 @@ Others: TypeAlias = dict[str, object]
 
 OTHERS: Mapping[str, object] = {
     "exclude_if": is_none,
-    "description": "Not written by this release: what an imported document has here is kept, and exported with it again.",
+    "description": "Not written by this release: what an imported document has here is exported with it again.",
 }
 
 
