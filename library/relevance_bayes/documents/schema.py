@@ -451,13 +451,13 @@ def version_of(document: VersionDocument) -> ExportedVersion:
     match document:
         case SupervisedDocument():
             supervised = document.decode(LIMITS)
-            report = read_report(SUPERVISED, sent, supervised, model, others)
+            report = read_report(SUPERVISED, sent, supervised, model=model, task=document.task, others=others)
             return ExportedSupervised(model, number, created_at, report, supervised)
         case ApproximationDocument():
             terms = document.decode(LIMITS)
-            of_terms = read_report(APPROXIMATION, sent, terms, model, others)
+            of_terms = read_report(APPROXIMATION, sent, terms, model=model, task=document.task, others=others)
             return ExportedApproximation(model, number, created_at, of_terms, terms)
         case ComponentsDocument():
             components = document.decode(LIMITS)
-            of_components = read_report(COMPONENTS, sent, components, model, others)
+            of_components = read_report(COMPONENTS, sent, components, model=model, task=document.task, others=others)
             return ExportedComponents(model, number, created_at, of_components, components)
