@@ -103,11 +103,17 @@ def reported(exported: ExportedVersion) -> Members:
 
 
 def read_report(
-    adapter: TypeAdapter[R], sent: Members, predictor: ExportedPredictor, model: str, others: OtherMembers | None = None
+    adapter: TypeAdapter[R],
+    sent: Members,
+    predictor: ExportedPredictor,
+    *,
+    model: str,
+    task: str,
+    others: OtherMembers | None = None,
 ) -> R:
-    """Return the complete report of a document, with the members that the rest of it has, and the `others` that are
-    not known here; raises InvalidRequestError."""
-    given, planned = known_members(predictor, model)
+    """Return the complete report of a document of this `task`, with the members that the rest of it has, and the
+    `others` that are not known here; raises InvalidRequestError."""
+    given, planned = (members | {"task": task} for members in known_members(predictor, model))
     plan = sent.get("plan")
     if not isinstance(plan, dict):
         detail = "Expected an object."

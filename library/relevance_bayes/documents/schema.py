@@ -83,6 +83,11 @@ SOURCE = TypeAdapter(SourcePart)
 Others: TypeAlias = dict[str, object]
 """Members that are not known here: they are kept, and exported again."""
 
+OTHERS: Mapping[str, object] = {
+    "exclude_if": is_none,
+    "description": "Not written by this release: what an imported document has here is exported with it again.",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class NumberInput(Part[EncodedNumber]):
@@ -360,8 +365,8 @@ class DocumentBase:
     format: Literal["relevance-version"]
     format_version: Literal[1]
     source: SourcePart
-    sums: Others | None = field(default=None, metadata={"exclude_if": is_none})
-    groups: Others | None = field(default=None, metadata={"exclude_if": is_none})
+    sums: Others | None = field(default=None, metadata=OTHERS)
+    groups: Others | None = field(default=None, metadata=OTHERS)
 
     @property
     def others(self) -> OtherMembers | None:
@@ -446,13 +451,13 @@ def version_of(document: VersionDocument) -> ExportedVersion:
     match document:
         case SupervisedDocument():
             supervised = document.decode(LIMITS)
-            report = read_report(SUPERVISED, sent, supervised, model, others)
+            report = read_report(SUPERVISED, sent, supervised, model=model, task=document.task, others=others)
             return ExportedSupervised(model, number, created_at, report, supervised)
         case ApproximationDocument():
             terms = document.decode(LIMITS)
-            of_terms = read_report(APPROXIMATION, sent, terms, model, others)
+            of_terms = read_report(APPROXIMATION, sent, terms, model=model, task=document.task, others=others)
             return ExportedApproximation(model, number, created_at, of_terms, terms)
         case ComponentsDocument():
             components = document.decode(LIMITS)
-            of_components = read_report(COMPONENTS, sent, components, model, others)
+            of_components = read_report(COMPONENTS, sent, components, model=model, task=document.task, others=others)
             return ExportedComponents(model, number, created_at, of_components, components)

@@ -96,8 +96,9 @@ def test_each_unknown_member_is_a_fault_at_its_object() -> None:
 
 
 def test_a_refusal_of_several_faults_names_pointer_and_detail_of_the_first() -> None:
+    sent: dict[str, object] = {"task": None, "plan": {"inputs": None}}
     with pytest.raises(InvalidRequestError) as caught:
-        read_report(APPROXIMATION, {"task": None, "plan": {"inputs": None}}, version_of_a_term().predictor, "small")
+        read_report(APPROXIMATION, sent, version_of_a_term().predictor, model="small", task="approximation")
     first, second = caught.value.faults
     assert (first.pointer, second.pointer) == ("/report/task", "/report/plan/inputs")
     assert str(caught.value) == f"At {first.pointer}: {first.detail}"
