@@ -10,8 +10,8 @@ from tests.conftest import TEMPLATE
 from tests.database_pool import DatabasePool
 
 FILL = """
-    INSERT INTO models (id, created_at, last_number, owner, name, task, target, inputs)
-        VALUES (gen_random_uuid(), now(), 0, 'ada', 'm', 'regression', 'y', '[]');
+    INSERT INTO models (id, created_at, last_number, owner, name, task, target, inputs, record_share)
+        VALUES (gen_random_uuid(), now(), 0, 'ada', 'm', 'regression', 'y', '[]', 0);
     INSERT INTO dbos.workflow_output (workflow_uuid, retention_timestamp) VALUES ('w', 0)
 """
 

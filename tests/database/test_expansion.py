@@ -7,7 +7,7 @@ from typing import TypeAlias
 import pytest
 from alembic.operations import BatchOperations, Operations
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import BigInteger, Boolean, Column, DateTime, Engine, ForeignKey, String, Text, Uuid, false
+from sqlalchemy import Boolean, Column, DateTime, Engine, ForeignKey, String, Text, Uuid, false
 
 from app.database import migrations, revision
 from app.database.migrations import downgrade, migrate
@@ -86,7 +86,6 @@ REFUSED: dict[str, Operation] = {
     "workers.left_at is NOT NULL, and was not": in_workers(
         lambda batch: batch.alter_column("left_at", nullable=False, existing_type=DateTime(timezone=True))
     ),
-    "datasets.stored_bytes has no default any more": lambda op: _without_default(op),
     "workers.heartbeat_at is unique, and was not": lambda op: op.create_index(
         "one", "workers", ["heartbeat_at"], unique=True
     ),
@@ -105,11 +104,6 @@ ALLOWED: dict[str, Operation] = {
     "a unique index of a new, nullable column": lambda op: _with_unique_column(op),
     "a table": lambda op: create(op, ondelete="CASCADE"),
 }
-
-
-def _without_default(op: Operations) -> None:
-    with op.batch_alter_table("datasets") as batch:
-        batch.alter_column("stored_bytes", server_default=None, existing_type=BigInteger())
 
 
 def _with_foreign_key(op: Operations) -> None:
