@@ -135,7 +135,7 @@ FORGERIES: list[tuple[list[str | int], Json, str]] = [
     (["model", "neighbours"], 2**40, "/model/neighbours"),
     (["model", "noise_sd"], 0.0, "/model/noise_sd"),
     (["model", "alpha"], [1.0], "/model/alpha"),
-    (["model", "rows", 0, "targets"], [1.0], "/model/rows/0/inputs"),
+    (["model", "rows", 0, "targets"], [1.0], "/model/rows/0/targets"),
     (["model", "rows"], [], "/model/rows"),
     (["model", "likelihood"], {"type": "gaussian", "noise_sd": "heteroscedastic"}, "/model/likelihood/noise_sd"),
     (["model", "trend", "gamma", 0], 3.0, "/model/trend/gamma/0"),
