@@ -9,7 +9,6 @@ from app.formats.cells import shown
 from relevance_bayes.records.errors import Ambiguity, Fault, InvalidDataError, PossibleReading
 from relevance_bayes.tables.kinds import is_missing_text, is_not_finite, is_number, seconds_of
 
-BOM = "\ufeff"
 _SEPARATOR = re.compile(r'"?sep=(?P<mark>[^\r\n"])"?[ \t]*(?:\r\n|\n|\r)', re.IGNORECASE)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 

@@ -13,8 +13,7 @@ from app.database.base import DatabaseNow, SecondsSince, changed, insertion
 from app.database.revision import EXPECTED
 from app.database.transaction import Subscriber, Transaction, on
 from app.jobs.records import JobActivity, JobEnded, LastHeartbeat, SeenWorker, WorkerUse
-from app.jobs.repository import STATE
-from app.jobs.tables import JobRow, JobTotalRow, WorkerRow
+from app.jobs.tables import STATE, JobRow, JobTotalRow, WorkerRow
 from relevance_bayes.records.jobs import UNFINISHED, JobState
 
 ACTIVITY = select(

@@ -1,4 +1,4 @@
-"""OpenAPI schemas of predictions; responses are written by app.prediction.render."""
+"""OpenAPI schemas of predictions; responses are written by app.prediction.json_codec."""
 
 from collections.abc import Sequence
 from typing import Annotated

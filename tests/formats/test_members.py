@@ -22,7 +22,6 @@ OF_IMAGES = frozenset(
     {
         "app/http/negotiation.py",
         "app/prediction/version_routes.py",
-        "library/relevance_bayes/cli/encoding.py",
         "library/relevance_bayes/client/encodings.py",
         "library/relevance_bayes/client/service_calls.py",
     }
