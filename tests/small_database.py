@@ -21,8 +21,8 @@ from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import UnavailableError
 from app.jobs import statistics_repository
 from app.jobs.records import Job, Problem
-from app.jobs.repository import JobRepository
-from app.jobs.tables import PROBLEM, PROGRESS, JobRow, JobTransitionRow, row_of
+from app.jobs.repository import PROBLEM, PROGRESS, JobRepository, row_of
+from app.jobs.tables import JobRow, JobTransitionRow
 from app.limits.repository import OwnerLimitsRepository
 from app.registry.records import Version
 from app.registry.repository import ModelRepository

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeAlias
 from uuid import UUID
 
+from pydantic import TypeAdapter
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -19,7 +20,6 @@ from sqlalchemy import (
     delete,
     func,
     null,
-    or_,
     select,
     union_all,
     update,
@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased, defer
 
 from app.database import keyset
-from app.database.base import changed, insertion
+from app.database.base import Document, changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.keyset import Page, PageRequest
 from app.database.notifier import notify
@@ -49,26 +49,13 @@ from app.jobs.records import (
     no_such_job,
     too_late_to_cancel,
 )
-from app.jobs.tables import (
-    KIND,
-    PROBLEM,
-    PROGRESS,
-    STATE,
-    JobChangeRow,
-    JobCheckpointRow,
-    JobProgressRow,
-    JobRow,
-    JobTransitionRow,
-    job_of,
-    row_of,
-    summary_of,
-)
+from app.jobs.tables import JobChangeRow, JobCheckpointRow, JobProgressRow, JobRow, JobTransitionRow
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.jobs import (
     FINISHED,
     MOVES,
     Event,
-    JobCounts,
+    ExpectedCost,
     JobKind,
     JobState,
     Progress,
@@ -76,19 +63,26 @@ from relevance_bayes.records.jobs import (
     Transition,
 )
 
+PROGRESS = Document(TypeAdapter(Progress))
+PROBLEM = Document(TypeAdapter(Problem))
+EXPECTED_COST = Document(TypeAdapter(ExpectedCost))
+KIND: TypeAdapter[JobKind] = TypeAdapter(JobKind)
+STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
+
+
 Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
 
 
 def _read_jobs(session: Session, query: Select[JobRow]) -> list[Job]:
     """Return the jobs of a query, in its order, each with its transitions."""
-    return _with_transitions(session, query, job_of)
+    return _with_transitions(session, query, _job_of)
 
 
 def _read_summaries(session: Session, query: Select[JobRow]) -> list[Job]:
     """Return the jobs of a query as `jobs` does, without request, plan and result, which may be large."""
     row = JobRow
     without = query.options(*(defer(column, raiseload=True) for column in (row.request, row.plan, row.result)))
-    return _with_transitions(session, without, summary_of)
+    return _with_transitions(session, without, _summary)
 
 
 def selected(which: JobFilter) -> list[ColumnElement[bool]]:
@@ -155,6 +149,67 @@ def _event(
 
 def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
     return None if attempt is None or at is None else Resumption(attempt, at)
+
+
+def _job_of(row: JobRow, transitions: tuple[Transition, ...] = ()) -> Job:
+    """Return the job of a row."""
+    return replace(_summary(row, transitions), request=row.request, plan=row.plan, result=row.result)
+
+
+def _summary(row: JobRow, transitions: tuple[Transition, ...]) -> Job:
+    return Job(
+        id=row.id,
+        owner=row.owner,
+        kind=KIND.validate_python(row.kind),
+        state=STATE.validate_python(row.state),
+        created_at=row.created_at,
+        dataset_id=row.dataset_id,
+        for_model=row.for_model,
+        request="",
+        plan="",
+        scored=tuple(number for number in (row.of_version, row.compared_version) if number is not None),
+        attempt=row.attempt,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        cancel_requested_at=row.cancel_requested_at,
+        progress=None if row.progress is None else PROGRESS.read(row.progress),
+        model=row.model,
+        version=row.version,
+        error=None if row.error is None else PROBLEM.read(row.error),
+        transitions=transitions,
+        last_words=row.last_words,
+        priority=row.priority,
+        retry_of=row.retry_of,
+        submitted_by=row.submitted_by,
+        submitted_with=row.submitted_with,
+        expected_cost=EXPECTED_COST.read_optional(row.expected_cost),
+        change=row.change,
+    )
+
+
+def row_of(job: Job) -> JobRow:
+    """Return the row of a queued job."""
+    return JobRow(
+        id=job.id,
+        owner=job.owner,
+        kind=job.kind,
+        state="queued",
+        created_at=job.created_at,
+        dataset_id=job.dataset_id,
+        request=job.request,
+        plan=job.plan,
+        for_model=job.for_model,
+        of_version=job.scored[0] if job.scored else None,
+        compared_version=job.scored[1] if len(job.scored) > 1 else None,
+        priority=job.priority,
+        retry_of=job.retry_of,
+        submitted_by=job.submitted_by,
+        submitted_with=job.submitted_with,
+        traceparent=job.traceparent,
+        tracestate=job.tracestate,
+        expected_cost=None if job.expected_cost is None else EXPECTED_COST.write(job.expected_cost),
+        events=1,
+    )
 
 
 EPOCH_BYTES = 8
@@ -347,14 +402,6 @@ class JobRepository:
         found = _read_summaries(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
         return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
 
-    def counts(self, owner: str, *, which: JobFilter = ALL) -> JobCounts:
-        """Return the number of jobs that the filter selects, by state."""
-        job = JobRow
-        query = select(job.state, func.count().label("jobs")).where(job.owner == owner, *selected(which))
-        rows = self.tx.session.execute(query.group_by(job.state))
-        found = {**dict.fromkeys(MOVES, 0), **{row.state: row.jobs for row in rows}}
-        return JobCounts(**found)
-
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
     ) -> tuple[Event, ...]:
@@ -433,7 +480,7 @@ class JobRepository:
         row, retried_trace = found
         has_died = row.state == "running" and not row.interrupted
         traces = JobTraces(row.traceparent, row.tracestate, row.attempt_traceparent, retried_trace)
-        return EarlierAttempts(job_of(row), row.running_seconds, has_died, traces)
+        return EarlierAttempts(_job_of(row), row.running_seconds, has_died, traces)
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record the running time of all attempts of a job, in seconds, unless the attempt is superseded or ended."""
@@ -455,14 +502,6 @@ class JobRepository:
         self.tx.session.flush()
         JobChangeRepository(self.tx).record(row.owner, job_id)
         return True
-
-    def training_times(self, owner: str, *, ended_after: datetime) -> tuple[tuple[datetime, datetime | None], ...]:
-        """Return the first start and the end (None: not yet) of an owner's training jobs that ended after a time."""
-        job = JobRow
-        recent = or_(job.finished_at.is_(None), job.finished_at > ended_after)
-        mine = (job.owner == owner, job.kind == "training", job.started_at.is_not(None), recent)
-        rows = self.tx.session.execute(select(job.started_at, job.finished_at).where(*mine))
-        return tuple((started_at, ended_at) for started_at, ended_at in rows if started_at is not None)
 
     def is_cancel_requested(self, job_id: UUID) -> bool:
         """Return whether the owner has requested the job's cancellation."""

@@ -11,6 +11,7 @@ from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError, TrainingTimeError, UnavailableError
 from app.jobs.records import ALL, Job, JobChanges, JobFilter, JobList, Position, QueueControl
 from app.jobs.repository import JobChangeRepository, JobRepository
+from app.jobs.statistics_repository import JobStatisticsRepository
 from app.limits.repository import OwnerLimitsRepository
 from relevance_bayes.records.jobs import FINISHED, Event, JobKind
 
@@ -26,7 +27,7 @@ def seconds_of_today(tx: Transaction, owner: str) -> float:
     began = _midnight(now)
     return sum(
         max(0.0, ((ended_at or now) - max(started_at, began)).total_seconds())
-        for started_at, ended_at in JobRepository(tx).training_times(owner, ended_after=began)
+        for started_at, ended_at in JobStatisticsRepository(tx).training_times(owner, ended_after=began)
     )
 
 
@@ -77,7 +78,7 @@ class Jobs:
         with self.transaction() as tx:
             # First: what changes from here on has a greater number, whether the page shows it or not.
             last = JobChangeRepository(tx).last(owner)
-            counted = JobRepository(tx).counts(owner, which=replace(which, state=None)) if counts else None
+            counted = JobStatisticsRepository(tx).counts(owner, which=replace(which, state=None)) if counts else None
             return JobList(JobRepository(tx).summaries(owner, part, which=which), counted, last)
 
     def last_change(self, owner: str) -> Position:

@@ -1,20 +1,22 @@
-"""Statistics of jobs and workers: unfinished jobs of all owners, totals of ended ones, and heartbeats."""
+"""Statistics of jobs and workers: unfinished jobs, counts and times of an owner, totals of ended ones, heartbeats."""
 
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, or_, select, update
 
 from app import __version__
 from app.database.base import DatabaseNow, SecondsSince, changed, insertion
 from app.database.revision import EXPECTED
 from app.database.transaction import Subscriber, Transaction, on
-from app.jobs.records import JobActivity, JobEnded, LastHeartbeat, SeenWorker, WorkerUse
-from app.jobs.tables import STATE, JobRow, JobTotalRow, WorkerRow
-from relevance_bayes.records.jobs import UNFINISHED, JobState
+from app.jobs.records import ALL, JobActivity, JobEnded, JobFilter, LastHeartbeat, SeenWorker, WorkerUse
+from app.jobs.repository import STATE, selected
+from app.jobs.tables import JobRow, JobTotalRow, WorkerRow
+from relevance_bayes.records.jobs import MOVES, UNFINISHED, JobCounts, JobState
 
 ACTIVITY = select(
     select(JobRow.id).where(JobRow.state == "queued").exists(),
@@ -73,6 +75,29 @@ BOUNDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 
 
 NEVER_STARTED = 0.0
 """The bound of jobs that ended before they were started."""
+
+
+@dataclass(frozen=True)
+class JobStatisticsRepository:
+    """Statistics of the jobs of an owner."""
+
+    tx: Transaction
+
+    def counts(self, owner: str, *, which: JobFilter = ALL) -> JobCounts:
+        """Return the number of jobs that the filter selects, by state."""
+        job = JobRow
+        query = select(job.state, func.count().label("jobs")).where(job.owner == owner, *selected(which))
+        rows = self.tx.session.execute(query.group_by(job.state))
+        found = {**dict.fromkeys(MOVES, 0), **{row.state: row.jobs for row in rows}}
+        return JobCounts(**found)
+
+    def training_times(self, owner: str, *, ended_after: datetime) -> tuple[tuple[datetime, datetime | None], ...]:
+        """Return the first start and the end (None: not yet) of an owner's training jobs that ended after a time."""
+        job = JobRow
+        recent = or_(job.finished_at.is_(None), job.finished_at > ended_after)
+        mine = (job.owner == owner, job.kind == "training", job.started_at.is_not(None), recent)
+        rows = self.tx.session.execute(select(job.started_at, job.finished_at).where(*mine))
+        return tuple((started_at, ended_at) for started_at, ended_at in rows if started_at is not None)
 
 
 @dataclass(frozen=True)

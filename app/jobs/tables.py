@@ -1,22 +1,13 @@
-"""The tables of jobs and their events, and jobs as rows."""
+"""The tables of jobs and their events."""
 
-from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from pydantic import TypeAdapter
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.database.base import Base, Document, one_of
-from app.jobs.records import Job, Problem
-from relevance_bayes.records.jobs import FINISHED, MOVES, NOUNS, ExpectedCost, JobKind, JobState, Progress, Transition
-
-PROGRESS = Document(TypeAdapter(Progress))
-PROBLEM = Document(TypeAdapter(Problem))
-EXPECTED_COST = Document(TypeAdapter(ExpectedCost))
-KIND: TypeAdapter[JobKind] = TypeAdapter(JobKind)
-STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
+from app.database.base import Base, one_of
+from relevance_bayes.records.jobs import FINISHED, MOVES, NOUNS
 
 PROGRESS_KEPT = "progress_kept AND finished_at IS NOT NULL"
 SCORING = "of_version IS NOT NULL"
@@ -200,65 +191,3 @@ class JobTotalRow(Base):
     bound: Mapped[float] = mapped_column(primary_key=True, autoincrement=False)
     jobs: Mapped[int] = mapped_column(BigInteger)
     seconds: Mapped[float]
-
-
-def job_of(row: JobRow, transitions: tuple[Transition, ...] = ()) -> Job:
-    """Return the job of a row."""
-    return replace(summary_of(row, transitions), request=row.request, plan=row.plan, result=row.result)
-
-
-def summary_of(row: JobRow, transitions: tuple[Transition, ...]) -> Job:
-    """Return the job of a row without request, plan and result, which may be large."""
-    return Job(
-        id=row.id,
-        owner=row.owner,
-        kind=KIND.validate_python(row.kind),
-        state=STATE.validate_python(row.state),
-        created_at=row.created_at,
-        dataset_id=row.dataset_id,
-        for_model=row.for_model,
-        request="",
-        plan="",
-        scored=tuple(number for number in (row.of_version, row.compared_version) if number is not None),
-        attempt=row.attempt,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
-        cancel_requested_at=row.cancel_requested_at,
-        progress=None if row.progress is None else PROGRESS.read(row.progress),
-        model=row.model,
-        version=row.version,
-        error=None if row.error is None else PROBLEM.read(row.error),
-        transitions=transitions,
-        last_words=row.last_words,
-        priority=row.priority,
-        retry_of=row.retry_of,
-        submitted_by=row.submitted_by,
-        submitted_with=row.submitted_with,
-        expected_cost=EXPECTED_COST.read_optional(row.expected_cost),
-        change=row.change,
-    )
-
-
-def row_of(job: Job) -> JobRow:
-    """Return the row of a queued job."""
-    return JobRow(
-        id=job.id,
-        owner=job.owner,
-        kind=job.kind,
-        state="queued",
-        created_at=job.created_at,
-        dataset_id=job.dataset_id,
-        request=job.request,
-        plan=job.plan,
-        for_model=job.for_model,
-        of_version=job.scored[0] if job.scored else None,
-        compared_version=job.scored[1] if len(job.scored) > 1 else None,
-        priority=job.priority,
-        retry_of=job.retry_of,
-        submitted_by=job.submitted_by,
-        submitted_with=job.submitted_with,
-        traceparent=job.traceparent,
-        tracestate=job.tracestate,
-        expected_cost=None if job.expected_cost is None else EXPECTED_COST.write(job.expected_cost),
-        events=1,
-    )

@@ -19,6 +19,7 @@ from app.jobs import routes, waiter
 from app.jobs.records import JobChanges, JobFilter, Position, changes_id
 from app.jobs.repository import JobRepository, renew_epochs
 from app.jobs.service import Jobs
+from app.jobs.statistics_repository import JobStatisticsRepository
 from app.jobs.waiter import JobWatcher
 from app.main import make_application
 from relevance_bayes.client.job_events import Message, messages
@@ -219,7 +220,7 @@ def test_a_page_has_counts_only_on_request(
         raise AssertionError
 
     assert sum(client.get("/v1/jobs?counts=true&limit=1").json()["counts"].values()) == len(three)
-    monkeypatch.setattr(JobRepository, "counts", refused)
+    monkeypatch.setattr(JobStatisticsRepository, "counts", refused)
     assert client.get("/v1/jobs").json()["counts"] is None
 
 
