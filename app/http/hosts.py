@@ -6,7 +6,7 @@ request, or, where a name of the page's own is resolved to an address of the ser
 
 import re
 from dataclasses import dataclass, field
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from starlette.types import Scope
 
@@ -89,7 +89,7 @@ class Hosts:
     def _is_named(self, host: str) -> bool:
         """Return whether a host is of this machine, or allowed."""
         try:
-            address = ip_address(host)
+            address = _address(host)
         except ValueError:
             name = host.rstrip(".")
             return name == "localhost" or name.endswith(".localhost") or name in self.allowed.names
@@ -102,9 +102,16 @@ def _host_of(value: bytes) -> str | None:
     return None if found is None else found[1].decode().lower().strip("[]")
 
 
+def _address(text: str) -> IPv4Address | IPv6Address:
+    """Return an address; one of IPv4 also where a socket of IPv6 has it in the form ::ffff:a.b.c.d. Raises
+    ValueError."""
+    address = ip_address(text)
+    return getattr(address, "ipv4_mapped", None) or address
+
+
 def _is_same_address(host: str, server: str) -> bool:
     try:
-        return ip_address(host) == ip_address(server)
+        return _address(host) == _address(server)
     except ValueError:  # a name, or the path of a socket
         return False
 

@@ -197,3 +197,18 @@ def test_calls_over_grpc_of_a_page_are_refused(origins: list[bytes]) -> None:
         Hosts().check_origins(origins)
     Hosts().check_origins([])
     Hosts(origins=frozenset({"*"})).check_origins(origins)
+
+
+@pytest.mark.parametrize(
+    ("host", "server"), [("172.17.0.2", "::ffff:172.17.0.2"), ("[::ffff:172.17.0.2]", "172.17.0.2")]
+)
+def test_an_address_of_ipv4_is_the_same_where_a_socket_of_ipv6_has_it(host: str, server: str) -> None:
+    Hosts(own_address=True).check_names([host.encode()], (server, 8000))
+    with pytest.raises(MisdirectedError):
+        Hosts(own_address=True).check_names([b"172.17.0.3"], (server, 8000))
+
+
+def test_a_loopback_address_of_ipv4_may_be_written_as_one_of_ipv6() -> None:
+    Hosts().check_names([b"[::ffff:127.0.0.1]:8000"], None)
+    with pytest.raises(MisdirectedError):
+        Hosts().check_names([b"[::ffff:10.0.0.1]:8000"], None)
