@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import islice
 from numbers import Integral, Real
-from typing import Generic, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
+from typing import (
+    TYPE_CHECKING,  # noqa: TID251 - the client imports the estimators
+    Generic,
+    Protocol,
+    Self,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +26,6 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted, validat
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.fitting import ComponentsVersion, SupervisedVersion, Vectors, refusals
 from relevance_bayes.records.errors import Fault
-from relevance_bayes.records.functions import VersionDocument
 from relevance_bayes.records.values import Cell, ColumnKind, Missing
 from relevance_bayes.tables.columns import (
     Block,
@@ -40,6 +47,9 @@ from relevance_bayes.tables.kinds import (
     kind_of_cells,
     seconds_of,
 )
+
+if TYPE_CHECKING:
+    from relevance_bayes.client import Client
 
 Raw: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]
 """An array of any type that columns have."""
@@ -335,16 +345,6 @@ MAX_FAULTS = 5
 """The maximum number of faults of rows in a message."""
 
 
-class Service(Protocol):
-    """The calls of `relevance_bayes.client.Client` by which versions move."""
-
-    def import_document(self, content: bytes, *, model: str) -> object:
-        """Import a document as the next version of a model."""
-
-    def version_document(self, name: str, version: int | str | None = None) -> VersionDocument:
-        """Return a version as a document."""
-
-
 class VersionEstimator(BaseEstimator, Generic[V]):
     """An estimator whose fitted state is a version as the service has it."""
 
@@ -394,7 +394,7 @@ class VersionEstimator(BaseEstimator, Generic[V]):
         made._restore(version if vectors is None else replace(version, vectors=vectors))
         return made
 
-    def push(self, client: Service, name: str) -> object:
+    def push(self, client: "Client", name: str) -> object:
         """Add the fitted version to a model of a service.
 
         Parameters
@@ -413,7 +413,7 @@ class VersionEstimator(BaseEstimator, Generic[V]):
         return client.import_document(self.document_, model=name)
 
     @classmethod
-    def pull(cls, client: Service, name: str, version: int | str | None = None) -> Self:
+    def pull(cls, client: "Client", name: str, version: int | str | None = None) -> Self:
         """Return a fitted estimator of a service's version.
 
         Parameters
