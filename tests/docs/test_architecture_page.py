@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.executed_figures import SmallService, executed, default_fit
+from tests.architecture.executed_figures import SmallService, default_fit, executed
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/explanation/architecture.md").read_text()
