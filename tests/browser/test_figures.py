@@ -1,10 +1,12 @@
 """The figures of a version in Chromium: each beside the numbers of the API that it draws."""
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
@@ -104,6 +106,25 @@ def test_the_shape_of_the_pit_is_put_into_words(visit: Visit, pit: list[float], 
     assert words in str(in_module(visit, "pit", f"m.pitText({pit}, 500)"))
 
 
+@pytest.mark.parametrize("rows", [100, 500, 5000])
+def test_at_most_one_of_a_hundred_calibrated_models_is_called_uneven(visit: Visit, rows: int) -> None:
+    visit.open()
+    pits = (np.random.default_rng(2027).multinomial(rows, [0.05] * 20, size=4000) / rows).tolist()
+    even = in_module(visit, "pit", f"{pits}.filter((pit) => m.pitText(pit, {rows}).startsWith('It is as even')).length")
+    assert isinstance(even, int)
+    # The level is .8 %, within three standard errors.
+    assert 1 - even / len(pits) <= 0.008 + 3 * (0.008 / len(pits)) ** 0.5
+
+
+def test_the_curves_of_classes_are_described_by_where_they_are_lowest_and_highest(visit: Visit) -> None:
+    visit.open()
+    rows = [{"probabilities": [{"label": "yes", "probability": value}]} for value in (0.001, 0.93, 0.001)]
+    found = visit.page.evaluate(
+        f'import("/page/of-a-test/parts/curve.js").then((m) => m.linesOf({json.dumps(rows)}).text([0, 1, 2]))'
+    )
+    assert found == "yes least 0.1\u00a0% at 0, greatest 93\u00a0% at 1."
+
+
 def test_intervals_that_do_not_hold_are_named(visit: Visit) -> None:
     visit.open()
     levels = "[{level: .5, share: .3, standard_error: .02}, {level: .95, share: .94, standard_error: .01}]"
@@ -142,7 +163,12 @@ def test_a_mean_residual_far_from_zero_is_marked_and_named(visit: Visit) -> None
     bins = "[{rows: 20, mean: 0.1, sd: 1}, {rows: 20, mean: 5, sd: 1}]"
     of = f"{{kind: 'number', min: 0, max: 2, edges: [1], bins: {bins}, missing: {{rows: 3, mean: 0, sd: 1}}}}"
     text = str(in_module(visit, "residuals", f"m.residualText(m.binsOf({of}, false), {of})"))
-    assert text == "The mean is 5 ± 0.22 from 1 to 2: predictions are too low there."
+    assert text == "Predictions are too low from 1 to 2 (the mean is 5 ± 0.22)."
+    both = of.replace("mean: 0.1", "mean: -4")
+    assert str(in_module(visit, "residuals", f"m.residualText(m.binsOf({both}, false), {both})")) == (
+        "Predictions are too low from 1 to 2 (the mean is 5 ± 0.22). "
+        "Predictions are too high from 0 to 1 (the mean is −4 ± 0.22)."
+    )
     # A class that none of 20 rows has is no surprise at a probability of 3 %.
     rare = "{kind: 'number', min: 0, max: 1, edges: [], bins: [{rows: 20, mean: -0.03, sd: 0.002}], missing: null}"
     assert float(str(in_module(visit, "residuals", f"m.surprise({rare}, true)"))) < 1

@@ -4,8 +4,9 @@ import { percent, share as tick } from "../format.js";
 import { html } from "../html.js";
 import { frameOf, Legend, Plot, SIZES } from "./plot.js";
 
-const Z = 3;
-const QUANTILE_95 = 1.645;
+/** Normal quantiles: of the two tests of a slope and a curvature, .1 % each, two-sided, and of the test of the shape, .6 %. Together they alarm for .8 % of calibrated models. */
+const Z = 3.29;
+const Z_OF_SHAPE = 2.51;
 
 /** @param {{ reliability: any }} props */
 export function Pit({ reliability }) {
@@ -28,7 +29,7 @@ export function Pit({ reliability }) {
   <//>`;
 }
 
-/** The shape in words: a slope by the mean, a U or a peak by the variance, each beyond three standard errors. @param {number[]} pit @param {number} rows */
+/** The shape in words: a slope by the mean, a U or a peak by the variance, or unevenness, each by a test. @param {number[]} pit @param {number} rows */
 export function pitText(pit, rows) {
   const middle = (/** @type {number} */ index) => (index + 0.5) / pit.length;
   const mean = pit.reduce((sum, share, index) => sum + share * middle(index), 0);
@@ -41,6 +42,8 @@ export function pitText(pit, rows) {
   if (slope < -Z) return "It falls: targets tend to be less than predicted.";
   if (curvature > Z) return "It is higher at the ends: too many targets are far from their predictions, and intervals are too narrow.";
   if (curvature < -Z) return "It is higher in the middle: targets are closer to their predictions than stated, and intervals are too wide.";
-  if (chi2 > freedom + QUANTILE_95 * Math.sqrt(2 * freedom)) return "It is uneven without a slope or a curve: the predicted distributions have another shape than the targets.";
+  // The quantile by Wilson and Hilferty.
+  const greatest = freedom * (1 - 2 / (9 * freedom) + Z_OF_SHAPE * Math.sqrt(2 / (9 * freedom))) ** 3;
+  if (chi2 > greatest) return "It is uneven without a slope or a curve: the predicted distributions have another shape than the targets.";
   return "It is as even as chance permits: the predicted distributions are those of the targets.";
 }

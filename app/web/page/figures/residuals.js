@@ -67,9 +67,12 @@ export function residualText(bins, of) {
   const wrong = bins.filter((bin) => !isNoise(bin)).sort((one, other) => Math.abs(other.mean) / other.error - Math.abs(one.mean) / one.error);
   const place = (/** @type {Bin} */ bin) => (of.edges && !bin.isApart ? `from ${bin.name}` : `for ${bin.name}`);
   if (wrong.length === 0) return "No mean is further from 0 than three standard errors.";
-  const [first] = wrong;
-  const others = wrong.length > 1 ? `, and in ${wrong.length - 1} more ${wrong.length === 2 ? "bin" : "bins"}` : "";
-  return `The mean is ${number(first.mean)} ± ${deviation(first.error)} ${place(first)}${others}: ${first.mean > 0 ? "predictions are too low there" : "predictions are too high there"}.`;
+  const sides = [1, -1].map((sign) => wrong.filter((bin) => Math.sign(bin.mean) === sign)).filter((bins) => bins.length > 0);
+  return sides.map((bins) => {
+    const [first] = bins;
+    const others = bins.length > 1 ? `, and in ${bins.length - 1} more ${bins.length === 2 ? "bin" : "bins"}` : "";
+    return `Predictions are too ${first.mean > 0 ? "low" : "high"} ${place(first)} (the mean is ${number(first.mean)} ± ${deviation(first.error)})${others}.`;
+  }).join(" ");
 }
 
 /** A name that fits below its bin. @param {string} name @param {number} bins */

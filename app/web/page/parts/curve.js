@@ -89,10 +89,7 @@ function ofNumbers(predictions) {
     add("fit", "95\u00a0% without the noise", ["weights", "residual"]);
     if (hasResidual) add("weights", "95\u00a0% by the uncertainty of the fit alone", ["weights"]);
   }
-  const text = (/** @type {number[]} */ xs) => {
-    const [low, high] = [means.indexOf(Math.min(...means)), means.indexOf(Math.max(...means))];
-    return `least ${number(means[low])} at ${number(xs[low])}, greatest ${number(means[high])} at ${number(xs[high])}.`;
-  };
+  const text = (/** @type {number[]} */ xs) => `${extremes(means, xs, number)}.`;
   return { means: [{ name: "mean", values: means }], bands, domain: extent([...bands[0].lower, ...bands[0].upper], 0.02), text };
 }
 
@@ -101,6 +98,13 @@ function ofClasses(predictions) {
   const labels = predictions[0].probabilities.slice(0, MAX_CLASSES).map((/** @type {any} */ one) => one.label);
   const chance = (/** @type {any} */ one, /** @type {any} */ label) => one.probabilities.find((/** @type {any} */ each) => each.label === label).probability;
   const means = labels.map((/** @type {any} */ label) => ({ name: String(label), values: predictions.map((one) => chance(one, label)) }));
-  const text = () => means.map((/** @type {any} */ one) => `${one.name} ${percent(one.values[0])} to ${percent(one.values.at(-1))}`).join(", ") + ".";
+  const text = (/** @type {number[]} */ xs) => means.map((/** @type {any} */ one) => `${one.name} ${extremes(one.values, xs, percent)}`).join("; ") + ".";
   return { label: "Probability", means, bands: [], domain: [0, 1], text };
+}
+
+/** Where a curve is lowest and highest. @param {number[]} values @param {number[]} xs @param {(value: number) => string} format */
+function extremes(values, xs, format) {
+  const [low, high] = [values.indexOf(Math.min(...values)), values.indexOf(Math.max(...values))];
+  if (low === high) return `${format(values[low])} everywhere`;
+  return `least ${format(values[low])} at ${number(xs[low])}, greatest ${format(values[high])} at ${number(xs[high])}`;
 }

@@ -4,9 +4,8 @@ import { number, percent } from "../format.js";
 import { html } from "../html.js";
 import { metricText, NAMES } from "./metrics.js";
 
-/** Metrics of which more is better; of the others, beside those of no direction, less is. */
-const MORE = new Set(["r2", "auc", "precision", "recall", "specificity", "f1"]);
-const UNDIRECTED = new Set(["coverage_95", "coverage_50", "coverage_80", "width_95", "rows", "nll_se", "log_loss_se"]);
+/** The standard errors of metrics, which are better the less they are. @type {Record<string, string>} */
+const ERRORS = { nll: "nll_se", log_loss: "log_loss_se" };
 
 const OTHERS = {
   auc: "Area under the ROC curve",
@@ -63,24 +62,34 @@ export function MetricTable({ caption, columns, isCompared = false }) {
     <caption class="hidden">${caption}</caption>
     <thead><tr><th scope="col">Metric</th>${columns.map((one) => html`<th scope="col" class="right">${one.title}</th>`)}
       ${isCompared && html`<th scope="col" class="right">Difference</th>`}</tr></thead>
-    <tbody>${names.map((name) => html`<${Metric} key=${name} name=${name} values=${columns.map((one) => one.metrics?.[name])} isCompared=${isCompared} />`)}</tbody>
+    <tbody>${names.map((name) => html`<${Metric} key=${name} name=${name} values=${columns.map((one) => one.metrics?.[name])} errors=${columns.map((one) => one.metrics?.[ERRORS[name]])} isCompared=${isCompared} />`)}</tbody>
   </table></div>`;
 }
 
-/** @param {{ name: string, values: any[], isCompared: boolean }} props */
-function Metric({ name, values, isCompared }) {
+/** @param {{ name: string, values: any[], errors: any[], isCompared: boolean }} props */
+function Metric({ name, values, errors, isCompared }) {
   const texts = formats(name, values);
   return html`<tr><th scope="row">${TITLES[name]}</th>
     ${values.map((value) => html`<td class="right">${texts.of(value)}</td>`)}
-    ${isCompared && html`<${Difference} name=${name} values=${values} text=${texts.change} />`}</tr>`;
+    ${isCompared && html`<${Difference} values=${values} errors=${errors} text=${texts.change} />`}</tr>`;
 }
 
-/** @param {{ name: string, values: any[], text: (change: number) => string }} props */
-function Difference({ name, values: [first, second], text }) {
+/**
+ * The grade of a difference beyond twice its standard error; none where that is unknown. The error is that of independent rows: of the
+ * same rows it is less.
+ * @param {number} change @param {any[]} errors
+ */
+export function gradeOf(change, errors) {
+  if (!errors.every((one) => typeof one === "number")) return "";
+  if (Math.abs(change) <= 2 * Math.hypot(...errors)) return "";
+  return change < 0 ? "better" : "worse";
+}
+
+/** @param {{ values: any[], errors: any[], text: (change: number) => string }} props */
+function Difference({ values: [first, second], errors, text }) {
   if (typeof first !== "number" || typeof second !== "number") return html`<td class="right">–</td>`;
   const change = second - first;
   if (change === 0) return html`<td class="right">none</td>`;
-  const isBetter = MORE.has(name) ? change > 0 : change < 0;
-  const grade = UNDIRECTED.has(name) ? "" : isBetter ? "better" : "worse";
+  const grade = gradeOf(change, errors);
   return html`<td class=${`right ${grade}`}>${text(change)}${grade && html` <small>${grade}</small>`}</td>`;
 }

@@ -74,9 +74,9 @@ function Metrics({ first, second }) {
   const found = [first, second].map(honest);
   if (found.every((one) => one === null)) return html`<p class="note">Neither version was measured in its training.</p>`;
   const [one, other] = found.map((each) => each?.how ?? "not measured");
-  const note = one === other ? `Both measured ${one}.` : `Version ${first.version} measured ${one}, version ${second.version} ${other}: the differences are of different rows.`;
+  const note = one === other ? `Both measured ${one}.` : `Version ${first.version} measured ${one}, version ${second.version} ${other}: these figures can't be compared.`;
   return html`<section><h2>Metrics of the trainings</h2><p class="note">${note}</p>
-    <${MetricTable} caption="Metrics of the trainings" isCompared columns=${[first, second].map((version, index) => ({ title: title(version), metrics: found[index]?.metrics }))} />
+    <${MetricTable} caption="Metrics of the trainings" isCompared=${one === other} columns=${[first, second].map((version, index) => ({ title: title(version), metrics: found[index]?.metrics }))} />
   </section>`;
 }
 
