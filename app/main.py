@@ -24,7 +24,7 @@ from app.exports import routes as exports
 from app.http import documentation_pages, health, metrics
 from app.http.authentication import AllowAny, Authenticator
 from app.http.cross_origin import CrossOrigin
-from app.http.dependencies import Limits, Services
+from app.http.dependencies import RequestLimits, Services
 from app.http.handlers import add_handlers
 from app.http.head_requests import HeadRequests
 from app.http.hosts import Hosts
@@ -90,7 +90,7 @@ TAGS = [
     {"name": "API keys", "description": "Keys that authenticate requests, with scopes and a time of expiry."},
     {"name": "Members", "description": "Other owners that may act in a project, each with a role."},
     {"name": "Sessions", "description": "A cookie that authenticates the requests of a page in a browser."},
-    {"name": "Limits", "description": "Rates and quotas of owners, and what they use of them."},
+    {"name": "RequestLimits", "description": "Rates and quotas of owners, and what they use of them."},
     {"name": "Audit", "description": "Changes of the owner's resources: who made them, when and from where."},
     {"name": "Service", "description": "The page for browsers, and links for programs; no API key is needed."},
     {"name": "Health", "description": "Health checks; no API key is needed."},
@@ -175,7 +175,7 @@ Beside: TypeAlias = Callable[[Services], AbstractAsyncContextManager[int]]
 
 def make_application(
     parts: Parts,
-    limits: Limits,
+    limits: RequestLimits,
     *,
     authenticator: Authenticator | None = None,
     rate_limits: RateLimits | None = None,
@@ -277,7 +277,7 @@ def create_app(settings: Settings | None = None, parts: ProcessParts | None = No
     if settings is None:  # an ASGI server called, and nobody has set this process up
         settings = read_settings()
         configure_logging(settings.log_level)
-    limits = Limits(
+    limits = RequestLimits(
         max_upload_bytes=settings.max_upload_bytes,
         max_body_bytes=settings.max_body_bytes,
         max_rows=settings.max_rows,

@@ -12,7 +12,7 @@ from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import EVALUATION
 from app.evaluation.planning import EvaluationPlan
 from app.identity import uuid7
-from app.jobs.records import Claim, Job, Problem
+from app.jobs.records import Claim, Job, JobFailure
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING
@@ -32,11 +32,11 @@ from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth, Ou
 from relevance_bayes.records.values import InputColumn, Task
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     ColumnSummary,
-    NumberColumn,
-    TimestampColumn,
+    NumberArray,
+    TimestampArray,
 )
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
 from relevance_bayes.tasks.listing import Learned
@@ -53,7 +53,7 @@ from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 OWNER = "ada"
 STRANGER = "bob"
 AT = datetime(2026, 2, 3, 4, 5, 6, 789012, tzinfo=UTC)
-PROBLEM = Problem("constant-target", "Nothing to learn", "All targets are 3: choose another column.")
+PROBLEM = JobFailure("constant-target", "Nothing to learn", "All targets are 3: choose another column.")
 PROGRESS = Progress("fit", 3, None, "functions", -12.5, 4, 0.1)
 
 COLUMNS = (
@@ -67,10 +67,10 @@ def block(rows: int = 4, *, seed: int = 0) -> Block:
     size = draw.normal(size=rows)
     size[0] = np.nan
     return {
-        "size": NumberColumn(size),
-        "sold": BooleanColumn(draw.integers(-1, 2, rows).astype(np.int8)),
-        "at": TimestampColumn(draw.uniform(0, 2e9, rows)),
-        "colour 😀": CategoryColumn(draw.integers(-1, 2, rows).astype(np.int32), ("rød", 'null\x00, "quoted"')),
+        "size": NumberArray(size),
+        "sold": BooleanArray(draw.integers(-1, 2, rows).astype(np.int8)),
+        "at": TimestampArray(draw.uniform(0, 2e9, rows)),
+        "colour 😀": CategoryArray(draw.integers(-1, 2, rows).astype(np.int32), ("rød", 'null\x00, "quoted"')),
     }
 
 

@@ -12,7 +12,7 @@ from app.accounts.tables import SCOPES, ApiKeyRow, scopes_of
 from app.database import keyset
 from app.database.base import changed
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.identity import Principal
@@ -47,7 +47,7 @@ class ApiKeyRepository:
             raise NotFoundError(f"There is no API key {key_id}.")
         return _key(row)
 
-    def page(self, owner: str, part: PageRequest) -> Page[ApiKey]:
+    def page(self, owner: str, part: PageRequest) -> KeysetPage[ApiKey]:
         """Return a page of an owner's keys, revoked and expired ones too."""
         query = keyset.by_age(select(ApiKeyRow).where(ApiKeyRow.owner == owner), ApiKeyRow.id, part, keyset.read_id)
         return keyset.page(self.tx.session.scalars(query).all(), part.limit, _key, lambda row: row.id)

@@ -8,12 +8,12 @@ from typing import Literal
 from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, select, update
 
-from app.audit.records import EVERYTHING, GENESIS, AuditFilter, Checkpoint, hash_of
+from app.audit.records import EVERYTHING, GENESIS, AuditFilter, ChainHead, hash_of
 from app.audit.tables import AuditChainRow, AuditEntryRow
 from app.database import keyset
 from app.database.base import Document, changed, insertion
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Change, Transaction
 from relevance_bayes.records.audit import ActorKind, AuditAction, AuditActor, AuditDetail, AuditEntry
 
@@ -56,25 +56,25 @@ class AuditRepository:
             moved = {"of": owner, "number": last.number, "hash": last.hash}
             self.tx.session.connection().execute(_MOVE, moved)
 
-    def head(self, owner: str) -> Checkpoint | None:
+    def head(self, owner: str) -> ChainHead | None:
         """Return the last entry that the chain of an owner must have; None without a chain."""
         row = self.tx.session.execute(
             select(AuditChainRow.number, AuditChainRow.hash).where(AuditChainRow.owner == owner)
         ).one_or_none()
-        return None if row is None else Checkpoint(owner, row.number, row.hash)
+        return None if row is None else ChainHead(owner, row.number, row.hash)
 
-    def heads(self) -> tuple[Checkpoint, ...]:
+    def heads(self) -> tuple[ChainHead, ...]:
         """Return the last entries that all chains must have."""
         chain = AuditChainRow
         rows = self.tx.session.execute(select(chain.owner, chain.number, chain.hash))
-        return tuple(Checkpoint(owner, number, last_hash) for owner, number, last_hash in rows)
+        return tuple(ChainHead(owner, number, last_hash) for owner, number, last_hash in rows)
 
     def owners(self) -> tuple[str, ...]:
         """Return all owners that have a chain or entries."""
         found = {*self.tx.session.scalars(select(AuditChainRow.owner))}
         return tuple(sorted(found | {*self.tx.session.scalars(select(AuditEntryRow.owner).distinct())}))
 
-    def page(self, owner: str, part: PageRequest, which: AuditFilter = EVERYTHING) -> Page[AuditEntry]:
+    def page(self, owner: str, part: PageRequest, which: AuditFilter = EVERYTHING) -> KeysetPage[AuditEntry]:
         """Return a page of entries; raises InvalidRequestError for an invalid cursor."""
         query = select(AuditEntryRow).where(AuditEntryRow.owner == owner, *_selected(which))
         query = keyset.by_age(query, AuditEntryRow.number, part, keyset.read_number)
@@ -115,7 +115,7 @@ class AuditRepository:
             self.tx.record("audit.expired", doomed, "/v1/audit", through=number, hash=last_hash)
         return True
 
-    def _locked(self, owner: str) -> Checkpoint:
+    def _locked(self, owner: str) -> ChainHead:
         """Return the last entry of a chain, which is locked; one without entries is made."""
         connection = self.tx.session.connection()
         row = connection.execute(_HEAD, {"of": owner}).one_or_none()
@@ -123,9 +123,9 @@ class AuditRepository:
             new = insertion(self.tx.session, AuditChainRow).values(owner=owner, number=0, hash=GENESIS, expired=0)
             connection.execute(new.on_conflict_do_nothing(index_elements=["owner"]))
             row = connection.execute(_HEAD, {"of": owner}).one()
-        return Checkpoint(owner, row.number, row.hash)
+        return ChainHead(owner, row.number, row.hash)
 
-    def _add(self, change: Change, last: Checkpoint) -> Checkpoint:
+    def _add(self, change: Change, last: ChainHead) -> ChainHead:
         origin = change.origin
         # The id of a key does not show to the owner of a project which member it is of.
         by = None if origin.owner == change.owner else origin.owner
@@ -147,7 +147,7 @@ class AuditRepository:
         )
         entry = replace(entry, hash=hash_of(entry))
         self.tx.session.connection().execute(_ADD, _columns(entry))
-        return Checkpoint(entry.owner, entry.number, entry.hash)
+        return ChainHead(entry.owner, entry.number, entry.hash)
 
 
 def store_changes(tx: Transaction) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from app.database import keyset
 from app.database.base import Document, changed
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import CANCEL, Transaction, count_holds, hold
 from app.datasets.block_codec import cell_bytes, decode_block, encode_block
 from app.datasets.records import Dataset, Upload
@@ -158,7 +158,7 @@ class DatasetRepository:
         found = map(_dataset, self.tx.session.scalars(_ready().where(*alike).order_by(DatasetRow.id)))
         return next((one for one in found if one.image == dataset.image), None)
 
-    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
+    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> KeysetPage[Dataset]:
         """Return a page of finished datasets; raises InvalidRequestError for an invalid cursor."""
         query = _ready().where(DatasetRow.owner == owner)
         if name is not None:

@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session, aliased, defer
 from app.database import keyset
 from app.database.base import Document, changed, insertion
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.notifier import notify
 from app.database.transaction import Transaction, release
 from app.jobs.records import (
@@ -41,10 +41,10 @@ from app.jobs.records import (
     Job,
     JobChanges,
     JobEnded,
+    JobFailure,
     JobFilter,
     JobTraces,
     Position,
-    Problem,
     changes_id,
     no_such_job,
     too_late_to_cancel,
@@ -64,7 +64,7 @@ from relevance_bayes.records.jobs import (
 )
 
 PROGRESS = Document(TypeAdapter(Progress))
-PROBLEM = Document(TypeAdapter(Problem))
+PROBLEM = Document(TypeAdapter(JobFailure))
 EXPECTED_COST = Document(TypeAdapter(ExpectedCost))
 KIND: TypeAdapter[JobKind] = TypeAdapter(JobKind)
 STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
@@ -390,13 +390,13 @@ class JobRepository:
         query = select(JobRow).where(JobRow.id == job_id)
         return next(iter(_read_jobs(self.tx.session, query)), None)
 
-    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> KeysetPage[Job]:
         """Return a page of jobs; raises InvalidRequestError for an invalid cursor."""
         query = select(JobRow).where(JobRow.owner == owner, *selected(which))
         found = _read_jobs(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
         return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
 
-    def summaries(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
+    def summaries(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> KeysetPage[Job]:
         """Return a page of jobs without request, plan and result; raises InvalidRequestError for an invalid cursor."""
         query = select(JobRow).where(JobRow.owner == owner, *selected(which))
         found = _read_summaries(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
@@ -561,7 +561,7 @@ class JobRepository:
         here, values = (JobRow.attempt == attempt,), {"result": result}
         return move(self.tx, job_id, "succeeded", here, values, now=self.tx.clock()) is not None
 
-    def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool:
+    def fail(self, job_id: UUID, attempt: int, problem: JobFailure) -> bool:
         """Record that the attempt (0: none was made) failed; return False where it is superseded or has ended."""
         values = {"error": PROBLEM.write(problem)}
         here = (JobRow.attempt == attempt,)

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.http.lists import ListQuery
 from app.http.problems import ProblemKind
-from app.jobs.records import Job, JobFilter, Problem
+from app.jobs.records import Job, JobFailure, JobFilter
 from relevance_bayes.records.jobs import JobKind, JobProblem, JobState, JobSummary, VersionName
 from relevance_bayes.records.references import MAX_NUMBER
 
@@ -104,7 +104,7 @@ def shared_by_jobs(job: Job) -> dict[str, object]:
     }
 
 
-def _job_problem(job: Job, problem: Problem) -> JobProblem:
+def _job_problem(job: Job, problem: JobFailure) -> JobProblem:
     return JobProblem(
         type=ProblemKind(422, problem.kind, problem.title).type,
         title=problem.title,

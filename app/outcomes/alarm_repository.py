@@ -8,7 +8,7 @@ from sqlalchemy import exists, func, select, text, update
 
 from app.database import keyset
 from app.database.base import changed, insertion
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Transaction
 from app.outcomes.charts import Chart
 from app.outcomes.records import AlarmCleared, AlarmRaised
@@ -77,7 +77,7 @@ class AlarmRepository:
         if changed(self.tx.session, mine.values(cleared_at=self.tx.clock())):
             self.tx.publish(AlarmCleared(alarm_id, owner))
 
-    def page(self, numbers: Mapping[UUID, int], model: str, part: PageRequest) -> Page[ModelAlarm]:
+    def page(self, numbers: Mapping[UUID, int], model: str, part: PageRequest) -> KeysetPage[ModelAlarm]:
         """Return a page of the alarms of a model's versions, given with their numbers."""
         row = ModelAlarmRow
         query = select(row).where(row.version_id.in_(numbers)).execution_options(populate_existing=True)

@@ -34,7 +34,7 @@ class Pending:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredOutcome:
     """An outcome under the prediction for its row: see `relevance_bayes.tasks.labelled.ScoredRows`.
 
     `level` is the smallest level whose interval contains it, 100 for none, and `miss` the probability outside that of

@@ -7,7 +7,7 @@ from sqlalchemy import Row, Select, delete, func, insert, select, update
 
 from app.database import keyset
 from app.database.base import changed
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.notifier import MODELS, notify
 from app.database.transaction import Transaction
 from app.errors import ConflictError
@@ -38,7 +38,7 @@ class AliasRepository:
             raise _no_such_alias(model, name)
         return found
 
-    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[StoredAlias]:
+    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> KeysetPage[StoredAlias]:
         """Return a page of aliases by name; raises NotFoundError, InvalidRequestError for an invalid cursor."""
         ModelRepository(self.tx).get(owner, model)
         query = _aliases(owner, model).order_by(ModelAliasRow.name).limit(limit + 1)
@@ -48,7 +48,7 @@ class AliasRepository:
             self.tx.session.execute(query).all(), limit, lambda row: _alias(row, model), lambda row: row[0].name
         )
 
-    def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
+    def history(self, owner: str, model: str, name: str, part: PageRequest) -> KeysetPage[AliasMove]:
         """Return a page of an alias's moves, newest first, also after its removal; raises NotFoundError without any.
 
         Raises InvalidRequestError for an invalid cursor.

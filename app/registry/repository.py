@@ -12,7 +12,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.database import keyset
 from app.database.base import changed
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.notifier import MODELS, notify
 from app.database.transaction import CANCEL, Transaction, count_holds, hold
 from app.errors import InUseError
@@ -90,7 +90,7 @@ class ModelRepository:
 
     def page(
         self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
-    ) -> Page[Model]:
+    ) -> KeysetPage[Model]:
         """Return a page of models of a task and with tags; raises InvalidRequestError for an invalid cursor."""
         query = _models(owner).where(tagged(ModelTagRow, ModelRow.id, tags))
         if task is not None:
@@ -114,7 +114,9 @@ class ModelRepository:
             raise NotFoundError(f"Model {name!r} has no {missing}.")
         return self._read_versions([row])(row)
 
-    def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+    def versions(
+        self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS
+    ) -> KeysetPage[Version]:
         """Return a page of versions with these tags; raises NotFoundError, InvalidRequestError for a bad cursor."""
         self.get(owner, name)
         query = _versions(owner, name).where(tagged(VersionTagRow, ModelVersionRow.id, tags))

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import and_, func, or_, select
 
 from app.database import keyset
-from app.database.keyset import Page
+from app.database.keyset import KeysetPage
 from app.database.transaction import Transaction
 from app.registry.tables import RelevanceVectorRow
 from app.registry.version_codec import CELLS, SHAPE, WEIGHTS
@@ -22,7 +22,7 @@ class VectorRepository:
 
     def page(
         self, version_id: UUID, *, limit: int, after: str | None, sort: Literal["number", "weight"]
-    ) -> Page[RelevanceVector]:
+    ) -> KeysetPage[RelevanceVector]:
         """Return a page of functions by number, or by the absolute value of a function's greatest weight, descending.
 
         Raises InvalidRequestError.

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.database import keyset
 from app.database.base import DatabaseNow, SecondsSince, changed
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Subscriber, Transaction, on
 from app.errors import ConflictError
 from app.identity import uuid7
@@ -121,7 +121,7 @@ class DeliveryRepository:
 
     def page(
         self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
-    ) -> Page[Delivery]:
+    ) -> KeysetPage[Delivery]:
         """Return a page of deliveries, newest first; raises NotFoundError, InvalidRequestError for a bad cursor."""
         self._is_enabled(owner, webhook_id)
         row = WebhookDeliveryRow

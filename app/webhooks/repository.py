@@ -9,7 +9,7 @@ from app.addresses import read_target
 from app.database import keyset
 from app.database.base import changed
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.webhooks.delivery_repository import DELIVERIES_AT_ONCE, forget_deliveries
@@ -47,7 +47,7 @@ class WebhookRepository:
         """Return the secret that signs a webhook's messages; raises NotFoundError."""
         return self._row(owner, webhook_id).secret
 
-    def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
+    def page(self, owner: str, part: PageRequest) -> KeysetPage[Webhook]:
         """Return a page of webhooks; raises InvalidRequestError for an invalid cursor."""
         query = keyset.by_age(_visible().where(WebhookRow.owner == owner), WebhookRow.id, part, keyset.read_id)
         return keyset.page(self.tx.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)

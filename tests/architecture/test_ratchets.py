@@ -64,7 +64,7 @@ BOUNDS = {
     "members copied by name": Bound(298),
     "copies of four members or more": Bound(46),
     "records with a twin in another folder": Bound(87),
-    "class names of two classes or more": Bound(65),
+    "class names of two classes or more": Bound(15),
     "public names per 1,000 lines": Bound(28.9, step=0.1),
     # files and layers
     "files below 40 lines": Bound(20),

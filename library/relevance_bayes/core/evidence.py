@@ -102,7 +102,7 @@ def log_choices(candidates: int, chosen: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class EvaluatedEvidence:
     """L in nats at alpha (R,) and beta, with the posterior there.
 
     `gradient` (R + 1,) and `hessian` (R + 1, R + 1) are in (log alpha_1 ... log alpha_R, log beta). For Gaussian
@@ -122,7 +122,7 @@ class Evidence:
         return _hessian(self.posterior, self.noise_curvature)
 
 
-def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evidence:
+def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> EvaluatedEvidence:
     """L = sum_n ell(t_n, f_n, v_n) - KL(N(mean, Sigma) || N(0, A^-1)), v = diag(P Sigma P').
 
     For Gaussian noise that is log p(t | alpha, beta) exactly. Else ell = log p(t_n | f_n) - lam_n v_n / 2 makes it
@@ -131,7 +131,7 @@ def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evide
     """
     posterior, data = factors.posterior(alpha, beta, start)
     gradient = np.append(_alpha_gradient(factors, posterior), data.noise_slope)
-    return Evidence(data.value - posterior.divergence, posterior, beta, gradient, data.noise_curvature)
+    return EvaluatedEvidence(data.value - posterior.divergence, posterior, beta, gradient, data.noise_curvature)
 
 
 def _alpha_gradient(factors: Factors, posterior: Posterior) -> Array:

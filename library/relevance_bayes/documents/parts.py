@@ -33,7 +33,7 @@ from relevance_bayes.core.model import InputRange, LogNoise, Model
 from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
 from relevance_bayes.core.pool import Pool
 from relevance_bayes.core.posterior import Augmentation
-from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.codec import (
     FIRST_FAULT,
@@ -407,7 +407,7 @@ class LocalPart(Part[LocalModel]):
         functions = tuple(one.decode(sizes, f"{where}/functions/{at}") for at, one in enumerate(self.functions))
         input_map = InputMap(self.widths, self.skew, self.tail)
         hyperparameters = Hyperparameters(self.noise_sd**-2, self.signal_variance, self.alpha, input_map)
-        rows = Rows(inputs, targets, evaluate(functions, inputs))
+        rows = ProcessRows(inputs, targets, evaluate(functions, inputs))
         process = LocalProcess(self.kernel, hyperparameters, rows, functions, self.neighbours, self.centre)
         return self.made(values | {"process": process})
 

@@ -16,7 +16,7 @@ from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.tasks.runner import Runner
 from relevance_bayes.records.values import ColumnKind
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from relevance_bayes.tasks.fit import Trainer
 from relevance_bayes.tasks.supervised.request import SupervisedRequest, Validation
 from relevance_bayes.tasks.union import plan
@@ -35,9 +35,9 @@ def blocks() -> Iterator[Block]:
     for first in range(0, ROWS, 5):
         part = slice(first, first + 5)
         yield {
-            "size": NumberColumn(size[part]),
-            "colour": CategoryColumn(colours[part], ("red", "blue")),
-            "y": NumberColumn(y[part]),
+            "size": NumberArray(size[part]),
+            "colour": CategoryArray(colours[part], ("red", "blue")),
+            "y": NumberArray(y[part]),
         }
 
 

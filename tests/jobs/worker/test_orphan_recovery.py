@@ -16,7 +16,7 @@ from app.jobs.worker.worker import HeartbeatWatch, reconcile_jobs, recover_orpha
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.webhooks.delivery_repository import SUBSCRIBERS
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from relevance_bayes.tasks.union import plan
 from tests.doubles.queue import ListedQueue
@@ -126,7 +126,7 @@ def transaction(engine: Engine) -> OpenTransaction:
 @pytest.fixture
 def job_id(transaction: OpenTransaction) -> UUID:
     """A queued job."""
-    values = NumberColumn(np.arange(4.0))
+    values = NumberArray(np.arange(4.0))
     blocks = iter([{"x": values, "y": values}])
     dataset = (
         Ingest(transaction, now)

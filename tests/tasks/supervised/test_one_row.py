@@ -16,7 +16,7 @@ from relevance_bayes.core.model import ConstantFunction, KernelFunctions
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.predictions import MissingValue
-from relevance_bayes.tables.columns import Block, NumberBlock, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray, NumberBlock
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
 from relevance_bayes.tables.encoding import table as encoding_inputs
 from relevance_bayes.tasks.options import PredictOptions
@@ -96,7 +96,7 @@ def test_a_row_alone_is_predicted_as_among_others(version: ServedVersion) -> Non
 @pytest.mark.parametrize("rows", [1, 2, 300])
 def test_a_matrix_is_predicted_as_its_columns_to_the_bit(version: ServedVersion, rows: int) -> None:
     values = np.random.default_rng(4).normal(size=(rows, len(NAMES)))
-    columns: Block = {name: NumberColumn(column.copy()) for name, column in zip(NAMES, values.T, strict=True)}
+    columns: Block = {name: NumberArray(column.copy()) for name, column in zip(NAMES, values.T, strict=True)}
     np.testing.assert_array_equal(figures(reals(version, NumberBlock(NAMES, values))), figures(reals(version, columns)))
 
 

@@ -25,7 +25,7 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.baselines import Baseline, CategoryHistogram, Histogram, NumberHistogram
 from relevance_bayes.records.datasets import CategoryCount
 from relevance_bayes.records.predictions import DecisionOptions, UnknownCategory
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, taken
+from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.options import PredictOptions
@@ -107,12 +107,12 @@ def expanded(row: int) -> tuple[Block, Array]:
 
 def stacked(one: Column, other: Column) -> Column:
     """The rows of two columns, one after the other."""
-    if isinstance(one, CategoryColumn):
-        assert isinstance(other, CategoryColumn)
+    if isinstance(one, CategoryArray):
+        assert isinstance(other, CategoryArray)
         labels = [column.labels[code] for column in (one, other) for code in column.codes.tolist()]
         return texts(*labels)
-    assert isinstance(one, NumberColumn)
-    assert isinstance(other, NumberColumn)
+    assert isinstance(one, NumberArray)
+    assert isinstance(other, NumberArray)
     return numbers(*one.values, *other.values)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from relevance_bayes.core.basis import Functions
 from relevance_bayes.core.evidence import (
     USUAL_LOG_BETA,
-    Evidence,
+    EvaluatedEvidence,
     EvidenceKind,
     Integral,
     LogEvidence,
@@ -293,7 +293,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptFunctions:
     """The part of the end of a fit that a model keeps: R functions, each array in their order.
 
     `mean` (R,), or (R, K), and `covariance` (R, R) of the weights, their prior precisions `alpha` (R,), `gamma` (R,) in
@@ -322,7 +322,7 @@ class Iterate(ABC):
     state: State
 
     @abstractmethod
-    def kept(self, problem: Problem) -> Kept:
+    def kept(self, problem: Problem) -> KeptFunctions:
         """The part that a model keeps."""
 
     @abstractmethod
@@ -344,9 +344,9 @@ class EvidenceIterate(Iterate):
     """Among fixed candidates with one precision each: the factors and the evidence of the state."""
 
     factors: Factors
-    evidence: Evidence
+    evidence: EvaluatedEvidence
 
-    def kept(self, problem: Problem) -> Kept:
+    def kept(self, problem: Problem) -> KeptFunctions:
         """The functions in the model, by dictionary."""
         posterior = self.evidence.posterior
         functions, order = problem.candidates.take(self.state.active)
@@ -354,7 +354,9 @@ class EvidenceIterate(Iterate):
         tuned = self.factors.tuned(posterior, self.evidence.beta)
         alpha, gamma = posterior.alpha[order], posterior.determined[order]
         augmentation = Augmentation.of(problem, functions)
-        return Kept(functions, posterior.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation)
+        return KeptFunctions(
+            functions, posterior.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation
+        )
 
     def log_evidence(self, problem: Problem) -> LogEvidence:
         """The evidence from the state's objective: that of a rebuilt iterate differs by rounding."""
@@ -387,7 +389,7 @@ class EvidenceIterate(Iterate):
 
 def iterate_of(
     factors: Factors,
-    found: Evidence,
+    found: EvaluatedEvidence,
     *,
     iteration: int,
     is_maximum: bool = False,
@@ -402,7 +404,7 @@ def iterate_of(
 
 
 def iterate_at(
-    price: Price, factors: Factors, found: Evidence, *, iteration: int, is_maximum: bool = False
+    price: Price, factors: Factors, found: EvaluatedEvidence, *, iteration: int, is_maximum: bool = False
 ) -> EvidenceIterate:
     """The state of some factors and evidence in a phase: its objective is L less the price."""
     iterate = iterate_of(factors, found, iteration=iteration, is_maximum=is_maximum)

@@ -153,7 +153,7 @@ class MeasuredRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Validation:
+class HeldOutFigures:
     """The `figures` of rows that were left out, and these rows.
 
     The figures are the scores, the number of `rows`, and the standard error of `nll` or `log_loss`; without rows they
@@ -164,7 +164,7 @@ class Validation:
     left_out: MeasuredRows | None = None
 
     @classmethod
-    def of(cls, measured: Measured, rows: Indices) -> "Validation":
+    def of(cls, measured: Measured, rows: Indices) -> "HeldOutFigures":
         """The figures of these rows (n,), each with an nll that is bounded: see `Measured.clip`."""
         bounded = measured if measured.is_clipped is not None else measured.clip()
         loss = "nll" if "nll" in bounded.each else "log_loss"
@@ -221,7 +221,7 @@ NOT_MEASURED = Score.none("No rows were held out: request a validation.")
 
 
 @dataclass(frozen=True)
-class Member:
+class PoolMember:
     """A process of the pool: its spec, its weight, the number of its functions, and the evidence before the
     reduction."""
 
@@ -314,7 +314,7 @@ class Trained:
     leave_one_out: dict[str, float] = field(default_factory=dict)
     ranked_models: tuple[RankedModel, ...] = ()
     validation: dict[str, float] = field(default_factory=dict)
-    members: tuple[Member, ...] = ()
+    members: tuple[PoolMember, ...] = ()
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
     class_specs: tuple[Spec, ...] = ()
@@ -329,7 +329,7 @@ class Trained:
     gain: tuple[float, float] | None = None
     work: float = 0.0
 
-    def measured(self, validation: Validation, folds: int, total: int) -> "Trained":
+    def measured(self, validation: HeldOutFigures, folds: int, total: int) -> "Trained":
         """With the figures of `folds` folds, of `total`."""
         score = score_of(validation.figures, folds, total)
         return replace(self, validation=dict(validation.figures), score=score, left_out=validation.left_out)
@@ -346,7 +346,7 @@ Fit = Callable[[Rows, Folding], Generator[Step, None, Trained]]
 
 def validated(
     rows: Rows, fit: Fit, splits: Sequence[Split], folding: Folding, fit_log: FitLog
-) -> Generator[Step, None, Validation]:
+) -> Generator[Step, None, HeldOutFigures]:
     """The measured rows, each of them once.
 
     A fold whose training rows can't be fitted is skipped. The log keeps the figures and predictions of each measured
@@ -369,7 +369,7 @@ def validated(
             parts.append(part)
             folds.append(fold)
         yield Step("validation", number + 1, len(splits), "fits")
-    return Validation.of(Measured.joined(parts), np.concatenate(folds)) if parts else Validation({"rows": 0.0})
+    return HeldOutFigures.of(Measured.joined(parts), np.concatenate(folds)) if parts else HeldOutFigures({"rows": 0.0})
 
 
 def within(steps: Generator[Step, None, T], step: Step) -> Generator[Step, None, T | None]:

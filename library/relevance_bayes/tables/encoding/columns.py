@@ -32,7 +32,7 @@ import numpy as np
 from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.records.values import ColumnKind, Label, Period
-from relevance_bayes.tables.columns import CategoryColumn
+from relevance_bayes.tables.columns import CategoryArray
 from relevance_bayes.tables.moments import Moments, signed_exponential, signed_logarithm
 
 DAY = 86_400.0
@@ -106,7 +106,7 @@ class EffectStatistics:
         self._squares = np.zeros((FOLDS, outputs))
         self._origin: Array | None = None
 
-    def add(self, column: CategoryColumn, targets: Array, folds: Indices) -> None:
+    def add(self, column: CategoryArray, targets: Array, folds: Indices) -> None:
         """Add rows (N,) with these `targets` (N, J), in the folds (N,); rows without a text are left out."""
         present = np.flatnonzero(column.codes >= 0)
         codes, folds, targets = column.codes[present], folds[present], targets[present]
@@ -200,7 +200,7 @@ MAX_VALUES = 1_000
 
 
 @dataclass(frozen=True)
-class Limits:
+class OrdinaryRange:
     """The least and the greatest ordinary value of a column, with a margin for later ones."""
 
     minimum: float
@@ -233,7 +233,7 @@ class ValueSample:
             for value in sorted(self.keys, key=self.keys.__getitem__)[MAX_VALUES:]:
                 del self.keys[value], self.counts[value]
 
-    def limits(self, minimum: float, maximum: float) -> Limits | None:
+    def limits(self, minimum: float, maximum: float) -> OrdinaryRange | None:
         """Return the limits of a column between `minimum` and `maximum`; None where no value is outlying."""
         counts = Counter({minimum: 1, maximum: 1}) | self.counts
         values = np.array(sorted(counts))
@@ -251,7 +251,7 @@ class ValueSample:
         if not len(found):
             return None
         space = float(distances[found[0]]) * np.sqrt(GAP)
-        return Limits(centre - float(space), centre + float(space))
+        return OrdinaryRange(centre - float(space), centre + float(space))
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, n_functions, representative
-from relevance_bayes.core.selection import DerivedColumns, LocalComparison, Selection, Step, Trained
-from relevance_bayes.core.selection import Member as TrainedMember
+from relevance_bayes.core.selection import DerivedColumns, LocalComparison, PoolMember, Selection, Step, Trained
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Indices
 from relevance_bayes.records.baselines import InputCells
@@ -372,7 +371,7 @@ def _members(trained: Trained, encoding: Encoding, inputs: Sequence[str]) -> tup
     return tuple(_requested(member, spec, encoding, inputs) for member, spec in pairs_of_specs)
 
 
-def _pooled(one: TrainedMember, member: Member, trained: Trained, encoding: Encoding, inputs: Sequence[str]) -> Member:
+def _pooled(one: PoolMember, member: Member, trained: Trained, encoding: Encoding, inputs: Sequence[str]) -> Member:
     """Return a process of a pool, which was reduced, with its own score over the folds."""
     scores = (other.score for other in trained.compared if other.spec == one.spec)
     score = next((score for score in scores if score is not None), None)

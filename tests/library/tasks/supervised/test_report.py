@@ -19,8 +19,7 @@ from relevance_bayes.core.likelihoods import (
     StudentT,
 )
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.selection import Compared, RankedModel, Rows, Trained
-from relevance_bayes.core.selection import Member as Part
+from relevance_bayes.core.selection import Compared, PoolMember, RankedModel, Rows, Trained
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
 from relevance_bayes.tables.columns import Block
@@ -163,7 +162,7 @@ def test_what_folds_measured_is_reported_in_nats_a_row_of_the_users_own_target(t
         {},
         {},
         compared=(Compared(specs[0], -0.75), Compared(specs[1], None, "could not be fitted")),
-        members=(Part(specs[0], 1.0, 3, LogEvidence(-4.0, "exact", -1.0)),),
+        members=(PoolMember(specs[0], 1.0, 3, LogEvidence(-4.0, "exact", -1.0)),),
     )
     report = recorded(found, OPEN, tmp_path).report
     assert report.alternatives == (

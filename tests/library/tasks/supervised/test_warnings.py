@@ -11,7 +11,7 @@ from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Measured
 from relevance_bayes.core.selection import Trained
-from relevance_bayes.core.selection.scoring import Validation
+from relevance_bayes.core.selection.scoring import HeldOutFigures
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.reports import Outlier
@@ -95,7 +95,7 @@ def left_out(t: Array, mean: Array, sd: float, rows: Indices | None = None) -> T
     """A training whose folds predicted targets t (N,), of these training rows, with such means (N,) and sd."""
     none = np.zeros(len(t))
     measured = Measured.of(RealPrediction(mean, np.full(len(t), sd**2), none, none), t)
-    validation = Validation.of(measured, np.arange(len(t)) if rows is None else rows)
+    validation = HeldOutFigures.of(measured, np.arange(len(t)) if rows is None else rows)
     spec = Spec(GaussianNoise(), (Bias(),))
     return Trained(constant(GaussianNoise()), spec, {}, {}, left_out=validation.left_out)
 
