@@ -90,7 +90,7 @@ TAGS = [
     {"name": "API keys", "description": "Keys that authenticate requests, with scopes and a time of expiry."},
     {"name": "Members", "description": "Other owners that may act in a project, each with a role."},
     {"name": "Sessions", "description": "A cookie that authenticates the requests of a page in a browser."},
-    {"name": "RequestLimits", "description": "Rates and quotas of owners, and what they use of them."},
+    {"name": "Limits", "description": "Rates and quotas of owners, and what they use of them."},
     {"name": "Audit", "description": "Changes of the owner's resources: who made them, when and from where."},
     {"name": "Service", "description": "The page for browsers, and links for programs; no API key is needed."},
     {"name": "Health", "description": "Health checks; no API key is needed."},

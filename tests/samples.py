@@ -18,7 +18,6 @@ from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -28,7 +27,7 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.records.evaluations import EvaluationRequest
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.jobs import Progress
-from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth, Outlier
+from relevance_bayes.records.reports import Evidence, InputTerm, InputWarp, InputWidth, Outlier
 from relevance_bayes.records.values import InputColumn, Task
 from relevance_bayes.tables.columns import (
     Block,
@@ -175,7 +174,7 @@ def predictor(*, seed: int = 0) -> SupervisedPredictor:
         alpha=np.array([1e-308, 5e-324, 1.7976931348623157e308, 1.0, 0.1]),
         gamma=draw.uniform(size=5),
         noise_sd=0.1 + 0.2,
-        evidence=LogEvidence(-1.0 / 3.0, "exact", 1.0 / 7.0, 0.1 + 0.2),
+        evidence=Evidence(-1.0 / 3.0, "exact", 1.0 / 7.0, 0.1 + 0.2),
         inputs=3,
         rows=10,
         candidates=11,
@@ -184,8 +183,8 @@ def predictor(*, seed: int = 0) -> SupervisedPredictor:
         last_gain=None,
         next_gain=5e-324,
     )
-    number = EncodedNumber("size", "number", 1e-17, 3.3, None, indicator=False)
-    category = EncodedCategory("colour", ("rød 😀", "blue"), (0.1, 0.9), indicator=False)
+    number = EncodedNumber("size", "number", 1e-17, 3.3, fill=None, indicator=False)
+    category = EncodedCategory("colour", ("rød 😀", "blue"), fill=(0.1, 0.9), indicator=False)
     target = EncodedTarget("price", "number", 7.0, 2.0, (1, 2.0, True, "a"))
     return SupervisedPredictor(Encoding((number, category), target), model)
 
@@ -259,8 +258,8 @@ def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewSupe
                     last_gain=3.3,
                     next_gain=0.0,
                 ),
-                LogEvidence(-12.25, "exact"),
-                LogEvidence(-11.0, "exact", -1.0 / 3.0),
+                Evidence(-12.25, "exact", 0.0, 0.0),
+                Evidence(-11.0, "exact", -1.0 / 3.0, 0.0),
                 -0.1,
             ),
         ),

@@ -14,6 +14,7 @@ from app.datasets.ingest import Ingest
 from app.datasets.records import Dataset
 from app.evaluation.runner import Scorer
 from app.evaluation.service import EvaluationService, JudgingRequest
+from app.formats.streams import TableStream
 from app.jobs.records import Job
 from app.jobs.service import JobService
 from app.jobs.worker.attempts import Records
@@ -77,7 +78,7 @@ class Bench:
         kinds: tuple[ColumnKind, ...] = ("number", "category", target)
         return (
             Ingest(self.transaction, now)
-            .receive(OWNER, "things", names=tuple(block), kinds=kinds, blocks=pieces(block))
+            .receive(OWNER, "things", TableStream(names=tuple(block), kinds=kinds, blocks=pieces(block)))
             .dataset
         )
 

@@ -27,7 +27,7 @@ from relevance_bayes.records.members import (
 )
 from relevance_bayes.records.pages import Page
 
-TAG = "MemberService"
+TAG = "Members"
 
 MEMBER: TypeAdapter[MemberRequest] = TypeAdapter(MemberRequest)
 

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, func, or_, select, union, update
 from app.accounts.records import MAX_KEYS
 from app.accounts.tables import SCOPES, ApiKeyRow, scopes_of
 from app.database import keyset
-from app.database.base import changed
+from app.database.base import Columns, changed
 from app.database.engine import lock_for_writing
 from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Transaction
@@ -19,6 +19,8 @@ from app.identity import Principal
 from relevance_bayes.records.audit import AuditAction, AuditDetail
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.keys import ApiKey
+
+KEY = Columns(ApiKey)
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class ApiKeyRepository:
             raise ConflictError(f"There are {MAX_KEYS:,} valid API keys, the maximum: revoke one first.")
         if self.tx.session.scalar(select(ApiKeyRow.id).where(ApiKeyRow.digest == digest)) is not None:
             raise ConflictError("There is such an API key already.")
-        row = vars(key) | {"id": UUID(key.id), "owner": owner, "digest": digest, "scopes": SCOPES.write(key.scopes)}
-        self.tx.session.add(ApiKeyRow(**row))
+        others = {"id": UUID(key.id), "owner": owner, "digest": digest, "scopes": SCOPES.write(key.scopes)}
+        self.tx.session.add(KEY.write(ApiKeyRow, key, **others))
         self.tx.session.flush()
 
     def get(self, owner: str, key_id: UUID) -> ApiKey:
@@ -128,5 +130,4 @@ def valid_keys(at: datetime) -> tuple[ColumnElement[bool], ...]:
 
 
 def _key(row: ApiKeyRow) -> ApiKey:
-    times = row.created_at, row.expires_at, row.revoked_at
-    return ApiKey(str(row.id), row.name, row.prefix, SCOPES.read(row.scopes), *times, made_by=row.made_by)
+    return KEY.read(row, id=str(row.id), scopes=SCOPES.read(row.scopes))

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Literal
 
 from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, select, update
@@ -11,16 +10,15 @@ from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, s
 from app.audit.records import EVERYTHING, GENESIS, AuditFilter, ChainHead, hash_of
 from app.audit.tables import AuditChainRow, AuditEntryRow
 from app.database import keyset
-from app.database.base import Document, changed, insertion
+from app.database.base import Columns, Document, changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Change, Transaction
-from relevance_bayes.records.audit import ActorKind, AuditAction, AuditActor, AuditDetail, AuditEntry
+from relevance_bayes.records.audit import ActorKind, AuditActor, AuditDetail, AuditEntry
 
+ENTRY = Columns(AuditEntry)
 DETAILS: Document[dict[str, AuditDetail]] = Document(TypeAdapter(dict[str, AuditDetail]))
-ACTION: TypeAdapter[AuditAction] = TypeAdapter(AuditAction)
 ACTOR: TypeAdapter[ActorKind] = TypeAdapter(ActorKind)
-RESULT: TypeAdapter[Literal["success", "refused"]] = TypeAdapter(Literal["success", "refused"])
 
 AT_ONCE = 1_000
 """The maximum number of rows of one deletion, and of one read of a chain."""
@@ -167,27 +165,10 @@ def _selected(which: AuditFilter) -> list[ColumnElement[bool]]:
 
 
 def _columns(entry: AuditEntry) -> dict[str, object]:
-    return {
-        **vars(entry),
-        "actor": entry.actor.kind,
-        "actor_id": entry.actor.id,
-        "details": DETAILS.write(dict(entry.details)),
-    }
+    actor = {"actor": entry.actor.kind, "actor_id": entry.actor.id}
+    return ENTRY.values(AuditEntryRow, entry, **actor, details=DETAILS.write(dict(entry.details)))
 
 
 def _entry(row: AuditEntryRow) -> AuditEntry:
-    return AuditEntry(
-        row.owner,
-        row.number,
-        row.at,
-        ACTION.validate_python(row.action),
-        RESULT.validate_python(row.result),
-        AuditActor(ACTOR.validate_python(row.actor), row.actor_id),
-        row.resource,
-        row.address,
-        row.user_agent,
-        row.request_id,
-        DETAILS.read(row.details),
-        row.previous_hash,
-        row.hash,
-    )
+    actor = AuditActor(ACTOR.validate_python(row.actor), row.actor_id)
+    return ENTRY.read(row, actor=actor, details=DETAILS.read(row.details))

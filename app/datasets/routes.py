@@ -156,17 +156,7 @@ async def upload(
 
         def receive(revised: Mapping[str, ColumnKind]) -> Received:
             table = open_table(body, options, declared=declared, limits=limits, revised=revised)
-            return services[Ingest].receive(
-                owner,
-                called,
-                names=table.names,
-                kinds=table.kinds,
-                blocks=table.blocks,
-                image=table.image,
-                readings=table.readings,
-                reuse=reuse,
-                keyed=keyed,
-            )
+            return services[Ingest].receive(owner, called, table, reuse=reuse, keyed=keyed)
 
         try:
             return read_until_consistent(receive)

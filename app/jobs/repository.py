@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased, defer
 
 from app.database import keyset
-from app.database.base import Document, changed, insertion
+from app.database.base import Columns, Document, changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.keyset import KeysetPage, PageRequest
 from app.database.notifier import notify
@@ -63,6 +63,7 @@ from relevance_bayes.records.jobs import (
     Transition,
 )
 
+JOB = Columns(Job)
 PROGRESS = Document(TypeAdapter(Progress))
 PROBLEM = Document(TypeAdapter(JobFailure))
 EXPECTED_COST = Document(TypeAdapter(ExpectedCost))
@@ -157,56 +158,28 @@ def _job_of(row: JobRow, transitions: tuple[Transition, ...] = ()) -> Job:
 
 
 def _summary(row: JobRow, transitions: tuple[Transition, ...]) -> Job:
-    return Job(
-        id=row.id,
-        owner=row.owner,
-        kind=KIND.validate_python(row.kind),
-        state=STATE.validate_python(row.state),
-        created_at=row.created_at,
-        dataset_id=row.dataset_id,
-        for_model=row.for_model,
+    return JOB.read(
+        row,
         request="",
         plan="",
+        result=None,
         scored=tuple(number for number in (row.of_version, row.compared_version) if number is not None),
-        attempt=row.attempt,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
-        cancel_requested_at=row.cancel_requested_at,
-        progress=None if row.progress is None else PROGRESS.read(row.progress),
-        model=row.model,
-        version=row.version,
-        error=None if row.error is None else PROBLEM.read(row.error),
+        progress=PROGRESS.read_optional(row.progress),
+        error=PROBLEM.read_optional(row.error),
         transitions=transitions,
-        last_words=row.last_words,
-        priority=row.priority,
-        retry_of=row.retry_of,
-        submitted_by=row.submitted_by,
-        submitted_with=row.submitted_with,
+        traceparent=None,
+        tracestate=None,
         expected_cost=EXPECTED_COST.read_optional(row.expected_cost),
-        change=row.change,
     )
 
 
 def row_of(job: Job) -> JobRow:
     """Return the row of a queued job."""
-    return JobRow(
-        id=job.id,
-        owner=job.owner,
-        kind=job.kind,
-        state="queued",
-        created_at=job.created_at,
-        dataset_id=job.dataset_id,
-        request=job.request,
-        plan=job.plan,
-        for_model=job.for_model,
+    return JOB.write(
+        JobRow,
+        job,
         of_version=job.scored[0] if job.scored else None,
         compared_version=job.scored[1] if len(job.scored) > 1 else None,
-        priority=job.priority,
-        retry_of=job.retry_of,
-        submitted_by=job.submitted_by,
-        submitted_with=job.submitted_with,
-        traceparent=job.traceparent,
-        tracestate=job.tracestate,
         expected_cost=None if job.expected_cost is None else EXPECTED_COST.write(job.expected_cost),
         events=1,
     )

@@ -172,7 +172,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
     return of_kind
 
 
-TAG = "JobService"
+TAG = "Jobs"
 router = APIRouter(prefix="/v1/jobs", tags=[TAG])
 
 LastChange = Annotated[

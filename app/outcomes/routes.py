@@ -17,7 +17,7 @@ from relevance_bayes.records.outcomes import BucketWidth, ModelAlarm, OutcomeBuc
 from relevance_bayes.records.pages import Page
 from relevance_bayes.records.references import MAX_NUMBER
 
-router = APIRouter(prefix="/v1/models/{name}", tags=["OutcomeService"], dependencies=[AcceptsJson])
+router = APIRouter(prefix="/v1/models/{name}", tags=["Outcomes"], dependencies=[AcceptsJson])
 
 OUTCOMES_IN: TypeAdapter[OutcomesIn] = TypeAdapter(OutcomesIn)
 

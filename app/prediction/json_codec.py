@@ -89,7 +89,7 @@ def _pieces(
 
 @lru_cache(maxsize=1_000)
 def _row_of(members: tuple[str, ...]) -> type[msgspec.Struct]:
-    return msgspec.defstruct("RowPredictions", members)
+    return msgspec.defstruct("Prediction", members)
 
 
 @lru_cache(maxsize=1_000)
@@ -105,13 +105,7 @@ def _row_problems(faults: Iterable[Fault], first_row: int) -> dict[int, Row]:
         if fault.row is not None:
             by_row.setdefault(fault.row, []).append(fault)
     return {
-        row: {
-            "type": kind.type,
-            "title": kind.title,
-            "status": kind.status,
-            "detail": found[0].detail,
-            "errors": [{**fault_members(fault), "row": first_row + row} for fault in found],
-        }
+        row: kind.members(found[0].detail, [{**fault_members(fault), "row": first_row + row} for fault in found])
         for row, found in by_row.items()
     }
 

@@ -164,12 +164,5 @@ async def _with_final_problem(first: bytes, responses: AsyncIterator[bytes]) -> 
 
 def _problem_line(error: RelevanceError) -> bytes:
     """Return an error as a line, with the members of a problem."""
-    kind = kind_of(error)
-    problem = {
-        "type": kind.type,
-        "title": kind.title,
-        "status": kind.status,
-        "detail": sentence(error.detail),
-        "errors": [fault_members(fault) for fault in error.faults],
-    }
+    problem = kind_of(error).members(sentence(error.detail), [fault_members(fault) for fault in error.faults])
     return msgspec.json.encode({"error": problem}) + b"\n"

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, i
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.database import keyset
-from app.database.base import changed
+from app.database.base import Columns, changed
 from app.database.engine import lock_for_writing
 from app.database.keyset import KeysetPage, PageRequest
 from app.database.notifier import MODELS, notify
@@ -27,6 +27,8 @@ from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.models import Model
 from relevance_bayes.records.references import Selector
 from relevance_bayes.tasks.union import NewVersion, Predictor
+
+MODEL = Columns(Model)
 
 TagRow: TypeAlias = type[ModelTagRow] | type[VersionTagRow]
 
@@ -280,16 +282,13 @@ def _versions(owner: str, name: str) -> Select[ModelVersionRow, str]:
 
 def _model(row: Row[ModelRow, int, int], aliases: Mapping[str, int], tags: Mapping[str, str]) -> Model:
     model, versions, latest = row
-    return Model(
-        name=model.name,
-        created_at=model.created_at,
-        task=model.task,
+    return MODEL.read(
+        model,
         target=model.target or None,
         inputs=NAMES.read(model.inputs),
         versions=versions,
         latest=latest,
         aliases=dict(aliases),
-        description=model.description,
         tags=dict(tags),
         record=model.record_share,
     )

@@ -20,8 +20,8 @@ from app.outcomes.records import AlarmCleared, AlarmRaised
 from app.tracing.spans import current_traceparent, current_tracestate
 from app.webhooks.records import webhook_path
 from app.webhooks.tables import (
+    ATTEMPT,
     DELIVERY_STATE,
-    ERROR,
     EVENTS,
     MESSAGE_TYPE,
     PENDING,
@@ -197,8 +197,7 @@ class DeliveryRepository:
         made: dict[UUID, list[Attempt]] = defaultdict(list)
         attempts = select(WebhookAttemptRow).where(WebhookAttemptRow.delivery_id.in_([row.id for row in rows]))
         for row in self.tx.session.scalars(attempts.order_by(WebhookAttemptRow.delivery_id, WebhookAttemptRow.number)):
-            error = None if row.error is None else ERROR.validate_python(row.error)
-            made[row.delivery_id].append(Attempt(row.at, row.seconds, row.status, error))
+            made[row.delivery_id].append(ATTEMPT.read(row))
         return [_delivery(row, tuple(made[row.id])) for row in rows]
 
 

@@ -34,7 +34,7 @@ NEW_WEBHOOK: TypeAdapter[NewWebhook] = TypeAdapter(NewWebhook)
 WEBHOOK: TypeAdapter[WebhookRequest] = TypeAdapter(WebhookRequest)
 WEBHOOK_CHANGE: TypeAdapter[WebhookChange] = TypeAdapter(WebhookChange)
 
-router = APIRouter(prefix="/v1/webhooks", tags=["WebhookService"], dependencies=[AcceptsJson])
+router = APIRouter(prefix="/v1/webhooks", tags=["Webhooks"], dependencies=[AcceptsJson])
 messages = APIRouter()
 """The messages that webhooks receive, for the OpenAPI document."""
 
@@ -161,7 +161,7 @@ def _tried(
     """A test of the webhook: respond as to any other message."""
 
 
-messages.add_api_route(TEST, _tried, methods=["POST"], summary=TEST, tags=["WebhookService"], operation_id=TEST)
+messages.add_api_route(TEST, _tried, methods=["POST"], summary=TEST, tags=["Webhooks"], operation_id=TEST)
 for event in EVENT_TYPES:
     receive = _alarmed if event in ALARM_EVENT_TYPES else _sent
-    messages.add_api_route(event, receive, methods=["POST"], summary=event, tags=["WebhookService"], operation_id=event)
+    messages.add_api_route(event, receive, methods=["POST"], summary=event, tags=["Webhooks"], operation_id=event)

@@ -187,7 +187,7 @@ def test_columns_may_be_named_as_outputs_and_nodes_are() -> None:
 
 def test_many_inputs_are_seen_as_few_are() -> None:
     made = trained("matern_3_2 of two inputs")
-    copies = tuple(EncodedNumber(f"x{k}", "number", 0.0, 1.0, None, indicator=False) for k in range(20))
+    copies = tuple(EncodedNumber(f"x{k}", "number", 0.0, 1.0, fill=None, indicator=False) for k in range(20))
     first, *others = made.predictor.model.functions
     assert isinstance(first, KernelFunctions)
     wide = replace(first, centres=np.tile(first.centres, (1, 10)))

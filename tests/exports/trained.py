@@ -78,22 +78,25 @@ UNKNOWN = "mauve"
 COLOURS = ("blue", 'gr"een', "red ✓")
 
 MIXED = (
-    EncodedNumber("x", "number", 1.0, 0.5, None, False),
-    EncodedNumber("depth [m]", "number", 3.0, 2.0, 2.5, True),
-    EncodedCategory("colour", COLOURS, (0.25, 0.25, 0.5), True),
-    EncodedNumber("open", "boolean", 0.5, 0.5, None, False),
-    EncodedNumber("when", "timestamp", 1.7e9, 86_400.0, None, False),
+    EncodedNumber("x", "number", 1.0, 0.5, fill=None, indicator=False),
+    EncodedNumber("depth [m]", "number", 3.0, 2.0, fill=2.5, indicator=True),
+    EncodedCategory("colour", COLOURS, fill=(0.25, 0.25, 0.5), indicator=True),
+    EncodedNumber("open", "boolean", 0.5, 0.5, fill=None, indicator=False),
+    EncodedNumber("when", "timestamp", 1.7e9, 86_400.0, fill=None, indicator=False),
 )
 DAY = 86_400.0
 DERIVED = (
-    EncodedNumber("day", "timestamp", 1.7e9, 400.0 * DAY, None, False, ("year", "week", "day")),
-    EncodedNumber("seen", "timestamp", 1.6e9, 3.0 * DAY, 1.6e9, True, ("week",)),
-    EncodedEffects("shop", COLOURS, ((-1.0, 0.5, 1.5),), None, False),
-    EncodedEffects("town", COLOURS, ((0.3, -0.2, 0.1), (0.0, 0.7, -1.3)), 0.0, True),
+    EncodedNumber("day", "timestamp", 1.7e9, 400.0 * DAY, fill=None, indicator=False, periods=("year", "week", "day")),
+    EncodedNumber("seen", "timestamp", 1.6e9, 3.0 * DAY, fill=1.6e9, indicator=True, periods=("week",)),
+    EncodedEffects("shop", COLOURS, ((-1.0, 0.5, 1.5),), fill=None, indicator=False),
+    EncodedEffects("town", COLOURS, ((0.3, -0.2, 0.1), (0.0, 0.7, -1.3)), fill=0.0, indicator=True),
 )
 """Dates with their positions in periods, and texts by their effects."""
 
-PLAIN = (EncodedNumber("x", "number", 1.0, 0.5, None, False), EncodedNumber("z", "number", -3.0, 4.0, None, False))
+PLAIN = (
+    EncodedNumber("x", "number", 1.0, 0.5, fill=None, indicator=False),
+    EncodedNumber("z", "number", -3.0, 4.0, fill=None, indicator=False),
+)
 
 PROCESS = GaussianProcess("rows", 3.0, 12)
 FREE = GaussianProcess("optimised", 3.0, 8)

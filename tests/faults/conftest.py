@@ -15,6 +15,7 @@ import pytest
 
 from app.database.keyset import PageRequest
 from app.datasets.records import Dataset
+from app.formats.streams import TableStream
 from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
 from app.maintenance.administration import migrate
@@ -88,7 +89,7 @@ class Place:
         x = rng.uniform(-10, 10, rows)
         block = {"x": NumberArray(x), "y": NumberArray(np.sinc(x / np.pi) + 0.1 * rng.normal(size=rows))}
         return self.parts.ingest.receive(
-            BUILT_IN_OWNER, "sinc", names=("x", "y"), kinds=("number", "number"), blocks=iter([block])
+            BUILT_IN_OWNER, "sinc", TableStream(names=("x", "y"), kinds=("number", "number"), blocks=iter([block]))
         ).dataset
 
     def submit(self, trainer: Trainer, *, rows: int = 200) -> Job:

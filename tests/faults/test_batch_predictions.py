@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from app.formats.streams import TableStream
 from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
 from app.prediction.batch_jobs import RESULT
@@ -44,9 +45,7 @@ def test_what_a_killed_worker_has_written_is_continued_to_the_same_bytes(make_pl
     dataset = place.parts.ingest.receive(
         BUILT_IN_OWNER,
         "things",
-        names=("id", "x", "colour"),
-        kinds=("number", "number", "category"),
-        blocks=blocks(),
+        TableStream(names=("id", "x", "colour"), kinds=("number", "number", "category"), blocks=blocks()),
     ).dataset
     request = BatchPredictionIn(dataset_id=dataset.id, model="small", format="parquet", keep=("id",))
     job = place.parts.batch_predictions.submit(BUILT_IN_OWNER, request)

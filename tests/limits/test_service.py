@@ -12,6 +12,7 @@ from app.database.transaction import OpenTransaction, now
 from app.datasets.ingest import Ingest
 from app.datasets.repository import DatasetRepository
 from app.errors import QuotaExceededError, TooManyJobsError, TrainingTimeError
+from app.formats.streams import TableStream
 from app.jobs.repository import JobRepository
 from app.jobs.tables import JobRow
 from app.limits.repository import OwnerLimitsRepository
@@ -48,7 +49,7 @@ def uploaded(transaction: OpenTransaction, owner: str = OWNER, blocks: int = 1) 
     pieces: Iterator[Block] = iter([TABLE] * blocks)
     made = (
         Ingest(transaction, now)
-        .receive(owner, "points", names=("x", "y"), kinds=("number",) * 2, blocks=pieces)
+        .receive(owner, "points", TableStream(names=("x", "y"), kinds=("number",) * 2, blocks=pieces))
         .dataset
     )
     return SupervisedRequest(made.id, "y")

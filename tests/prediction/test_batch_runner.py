@@ -15,7 +15,7 @@ from app.datasets.ingest import Ingest
 from app.errors import ConflictError, GoneError
 from app.evaluation.runner import Scorer
 from app.formats import BATCH_FORMATS, named
-from app.formats.streams import FlatTable, errors_by_row, faulty_rows
+from app.formats.streams import FlatTable, TableStream, errors_by_row, faulty_rows
 from app.jobs.records import Job
 from app.jobs.service import JobService
 from app.jobs.worker.attempts import Records
@@ -82,9 +82,11 @@ class Bench:
             .receive(
                 OWNER,
                 "things",
-                names=("id", "x", "colour"),
-                kinds=("number", "number", "category"),
-                blocks=blocks(table() if block is None else block),
+                TableStream(
+                    names=("id", "x", "colour"),
+                    kinds=("number", "number", "category"),
+                    blocks=blocks(table() if block is None else block),
+                ),
             )
             .dataset
         )
@@ -153,9 +155,9 @@ def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_requested(bench: Be
         .receive(
             OWNER,
             "things",
-            names=tuple(block),
-            kinds=("number", "number", "category", "category", "number"),
-            blocks=blocks(block),
+            TableStream(
+                names=tuple(block), kinds=("number", "number", "category", "category", "number"), blocks=blocks(block)
+            ),
         )
         .dataset
     )

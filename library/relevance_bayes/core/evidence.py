@@ -8,7 +8,6 @@ over the logarithms of the hyperparameters, under weak hyperpriors [THEORY 17].
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, lgamma, log, pi
-from typing import Literal
 
 import numpy as np
 
@@ -17,30 +16,11 @@ from relevance_bayes.core.linalg import cholesky, solve_lower
 from relevance_bayes.core.posterior import Posterior, as_columns
 from relevance_bayes.core.types import Array, ForRows, Indices
 
-EvidenceKind = Literal["exact", "laplace", "lower_bound"]
-
 USUAL_LOG_BETA = 2.0
 """Mean of the hyperprior on log beta, in units of the targets' square; those of log alpha and log s are 0."""
 
 WIDE = 3.0
 """Standard deviation of the normal hyperprior on each logarithm, in standardised units."""
-
-
-@dataclass(frozen=True)
-class LogEvidence:
-    """log p(t | hyperparameters) in the targets' own units, in nats; no figure includes another.
-
-    `value` is exact for Gaussian noise under independent weights or the whole of a process, Laplace's approximation for
-    log-concave likelihoods under independent weights, else a lower bound: that of a process through few functions
-    [TITSIAS2009; HENSMAN2015], of Student's t, of coupled classes. `log_hyperprior` is the log density of the learned
-    hyperparameters under their priors, normalised where these are proper, 0 without any; `price` is the price of choice
-    of the functions in the model, log C(M, R) and at least a nat each, 0 without a price.
-    """
-
-    value: float
-    kind: EvidenceKind
-    log_hyperprior: float = 0.0
-    price: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import process_of
 from relevance_bayes.core.basis import Bias, ConstantFunction, Inputs, KernelBasis
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.fitting import FitLog, learned, pose_rows
 from relevance_bayes.core.folds import subset
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, Hyperparameters
@@ -40,6 +39,7 @@ from relevance_bayes.core.rows import ArrayRows, Folding, Rows, Sample, Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.core.width_search import with_width
+from relevance_bayes.records.reports import Evidence
 
 MAX_ROUNDS = 5
 
@@ -105,7 +105,7 @@ class TwoFunctions:
             self.mean,
             likelihood=GaussianNoise("heteroscedastic"),
             noise_sd=float(np.sqrt(np.mean(second.variance(self.latent)))),
-            evidence=LogEvidence(self.value, "lower_bound", hyperprior),
+            evidence=Evidence(self.value, "lower_bound", hyperprior, 0.0),
             log_noise=second,
         )
 

@@ -7,13 +7,13 @@ import scipy
 
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import ConstantFunction
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.likelihoods import BernoulliPerClass
 from relevance_bayes.core.likelihoods.base import ClassPrediction, LatentGaussian
 from relevance_bayes.core.likelihoods.bernoulli import integrated_sigmoid
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.reports import Evidence
 
 MIN_CLASSES = 3
 """Two classes have one model for both."""
@@ -72,7 +72,7 @@ def without_functions(inputs: int, t: Array, candidates: int) -> Model:
         alpha=np.array([1.0 / moment]),
         gamma=np.array([1.0 - variance / moment]),
         noise_sd=None,
-        evidence=LogEvidence(log_evidence, "exact"),
+        evidence=Evidence(log_evidence, "exact", 0.0, 0.0),
         inputs=inputs,
         rows=rows,
         candidates=candidates,

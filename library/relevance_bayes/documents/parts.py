@@ -20,7 +20,6 @@ from relevance_bayes.core.basis import (
     evaluate,
 )
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from relevance_bayes.core.evidence import EvidenceKind, LogEvidence
 from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Additive, Kernel
@@ -56,6 +55,7 @@ from relevance_bayes.documents.codec import (
     wrong,
 )
 from relevance_bayes.records.annotations import OneOf
+from relevance_bayes.records.reports import Evidence, EvidenceKind
 from relevance_bayes.tasks.supervised.request import MAX_NEIGHBOURS
 
 MAX_LOG_NOISE = 600.0
@@ -216,7 +216,7 @@ class AugmentationPart(Part[Augmentation]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvidencePart(Part[LogEvidence]):
+class EvidencePart(Part[Evidence]):
     """The log marginal likelihood in the units of t, in nats, and separately the other terms of the objective."""
 
     value: Finite

@@ -312,7 +312,9 @@ class InputStatistics:
             by = None if seen.sample is None or column.kind != "number" else logarithmic_scale(seen.sample.counts)
             if by is not None:
                 fill = by.mean if self._accepts_gaps else None
-                found.append(EncodedNumber(column.name, "number", by.shift, by.scale, fill, False, unit=by.unit))
+                found.append(
+                    EncodedNumber(column.name, "number", by.shift, by.scale, fill=fill, indicator=False, unit=by.unit)
+                )
         return tuple(found)
 
     def _input(self, column: InputColumn) -> EncodedInput:
@@ -322,9 +324,11 @@ class InputStatistics:
             counts = sorted(seen.counts.items())
             total = sum(count for _, count in counts)
             fill = tuple(count / total for _, count in counts) if self._accepts_gaps else None
-            return EncodedCategory(column.name, tuple(label for label, _ in counts), fill, indicator)
+            return EncodedCategory(column.name, tuple(label for label, _ in counts), fill=fill, indicator=indicator)
         mean = seen.moments.mean
         shift, scale = (mean, seen.moments.sd or 1.0) if self._standardise else (0.0, 1.0)
         periods = () if seen.dates is None else seen.dates.periods()
         replaced = mean if self._accepts_gaps else None
-        return EncodedNumber(column.name, column.kind, shift, scale, replaced, indicator, periods)
+        return EncodedNumber(
+            column.name, column.kind, shift, scale, fill=replaced, indicator=indicator, periods=periods
+        )

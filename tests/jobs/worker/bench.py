@@ -10,6 +10,7 @@ import numpy as np
 from app.database.transaction import OpenTransaction, now
 from app.datasets.ingest import Ingest
 from app.datasets.records import Dataset
+from app.formats.streams import TableStream
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit
@@ -52,7 +53,7 @@ class Bench:
         kinds: tuple[ColumnKind, ...] = ("number", "category", "number")
         return (
             Ingest(self.transaction, now)
-            .receive(OWNER, "things", names=("size", "colour", "y"), kinds=kinds, blocks=blocks())
+            .receive(OWNER, "things", TableStream(names=("size", "colour", "y"), kinds=kinds, blocks=blocks()))
             .dataset
         )
 

@@ -8,6 +8,7 @@ from sqlalchemy import Engine, text
 
 from app.database.transaction import OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
+from app.formats.streams import TableStream
 from app.identity import uuid7
 from app.jobs.records import Job, QueueOutcome
 from app.jobs.repository import JobRepository
@@ -130,7 +131,7 @@ def job_id(transaction: OpenTransaction) -> UUID:
     blocks = iter([{"x": values, "y": values}])
     dataset = (
         Ingest(transaction, now)
-        .receive(OWNER, "line", names=("x", "y"), kinds=("number", "number"), blocks=blocks)
+        .receive(OWNER, "line", TableStream(names=("x", "y"), kinds=("number", "number"), blocks=blocks))
         .dataset
     )
     request = SupervisedRequest(dataset.id, "y", task="regression")

@@ -67,7 +67,7 @@ def test_targets_that_do_not_depend_on_the_text_are_shrunk_to_nothing_on_average
 
 def test_effects_have_unit_size_over_the_rows_and_others_are_0() -> None:
     found = statistics(Y, np.zeros(len(Y), np.intp))
-    encoded = EncodedEffects("shop", found.texts, encoded_effects(found), 0.0, indicator=True)
+    encoded = EncodedEffects("shop", found.texts, encoded_effects(found), fill=0.0, indicator=True)
     encoding = InputEncoding((encoded,))
     column = CategoryArray(np.append(CODES, [8, -1]).astype(np.int32), (*LABELS, "unknown"))
     found_rows, faults = encode_inputs(encoding, {"shop": column})
@@ -78,7 +78,7 @@ def test_effects_have_unit_size_over_the_rows_and_others_are_0() -> None:
 
 
 def test_a_missing_text_is_a_fault_where_none_is_accepted() -> None:
-    encoding = InputEncoding((EncodedEffects("shop", ("a",), ((1.0,), (2.0,)), None, indicator=False),))
+    encoding = InputEncoding((EncodedEffects("shop", ("a",), ((1.0,), (2.0,)), fill=None, indicator=False),))
     found_rows, faults = encode_inputs(encoding, {"shop": CategoryArray(np.array([0, -1], np.int32), ("a",))})
     assert [(fault.row, fault.column) for fault in faults] == [(1, "shop")]
     np.testing.assert_array_equal(found_rows[0], [1.0, 2.0])

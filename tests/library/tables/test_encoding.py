@@ -170,7 +170,9 @@ def test_an_unseen_category_is_a_fault_that_names_it_and_the_known_ones() -> Non
 
 def test_only_the_first_twenty_known_categories_are_listed() -> None:
     names = tuple(f"c{number:02}" for number in range(25))
-    encoding = Encoding((EncodedCategory("c", names, None, False),), EncodedTarget("y", "number", 0.0, 1.0, ()))
+    encoding = Encoding(
+        (EncodedCategory("c", names, fill=None, indicator=False),), EncodedTarget("y", "number", 0.0, 1.0, ())
+    )
     _, faults = encode_inputs(encoding, {"c": texts("other")})
     assert "'c19' and 5 more" in faults[0].detail
     assert "c20" not in faults[0].detail
@@ -187,7 +189,7 @@ def test_a_column_that_is_constant_in_training_keeps_the_scale_one() -> None:
     table: Block = {"x": numbers(0.1, 0.1, 0.1, 7), "y": numbers(1, 2, 4, 5)}
     statistics = TrainingStatistics(plan(SupervisedRequest(DATASET_ID, "y"), dataset_of(table)))
     statistics.add(table, np.array([True, True, True, False]), np.arange(4, dtype=np.uint64))
-    assert statistics.encoding().inputs == (EncodedNumber("x", "number", 0.1, 1.0, None, False),)
+    assert statistics.encoding().inputs == (EncodedNumber("x", "number", 0.1, 1.0, fill=None, indicator=False),)
 
 
 def test_numbers_at_the_ends_of_the_range_are_standardised_without_overflow() -> None:

@@ -88,11 +88,11 @@ def test_many_inputs_and_rows_are_bounded() -> None:
 def test_columns_are_decoded_to_those_that_were_encoded() -> None:
     encoding = InputEncoding(
         (
-            EncodedNumber("x", "number", 2.0, 0.5, 3.0, indicator=True),
-            EncodedCategory("colour", ("blue", "red"), (0.5, 0.5), indicator=True),
-            EncodedNumber("flag", "boolean", 0.3, 0.4, None, indicator=False),
-            EncodedNumber("at", "timestamp", 1.7e9, 1e6, None, indicator=False),
-            EncodedCategory("size", ("l", "s"), None, indicator=False),
+            EncodedNumber("x", "number", 2.0, 0.5, fill=3.0, indicator=True),
+            EncodedCategory("colour", ("blue", "red"), fill=(0.5, 0.5), indicator=True),
+            EncodedNumber("flag", "boolean", 0.3, 0.4, fill=None, indicator=False),
+            EncodedNumber("at", "timestamp", 1.7e9, 1e6, fill=None, indicator=False),
+            EncodedCategory("size", ("l", "s"), fill=None, indicator=False),
         )
     )
     block: Block = {

@@ -42,10 +42,10 @@ from tests.small_tables import numbers, texts
 COLOURS = {"blue": 0.1, "green": 0.3, "red": 0.6}
 SIZES = {"large": 0.5, "small": 0.5}
 INPUTS = (
-    EncodedNumber("x", "number", 1.0, 0.5, None, False),
-    EncodedCategory("colour", tuple(COLOURS), None, False),
-    EncodedCategory("size", tuple(SIZES), None, False),
-    EncodedNumber("z", "number", 0.0, 1.0, None, False),
+    EncodedNumber("x", "number", 1.0, 0.5, fill=None, indicator=False),
+    EncodedCategory("colour", tuple(COLOURS), fill=None, indicator=False),
+    EncodedCategory("size", tuple(SIZES), fill=None, indicator=False),
+    EncodedNumber("z", "number", 0.0, 1.0, fill=None, indicator=False),
 )
 BASIS = (KernelBasis(Gaussian(), FixedWidth(2.0)), Bias())
 NUMBERS = [one for one in LIKELIHOODS if one.targets != "class" and not getattr(one, "classes", 0)]
@@ -197,7 +197,7 @@ def test_the_interval_is_wider_by_the_differences_between_categories() -> None:
 
 
 def test_the_row_of_a_column_with_one_category_is_that_of_this_category() -> None:
-    only = EncodedCategory("colour", ("red",), None, False)
+    only = EncodedCategory("colour", ("red",), fill=None, indicator=False)
     model = model_of(version(GaussianNoise(), BASIS, PROCESS, (INPUTS[0], only)))
     x = numbers(0.3, 1.7)
     known = of_numbers(model, {"x": x, "colour": texts("red", "red")})

@@ -31,9 +31,9 @@ from tests.small_tables import dataset_of, numbers, texts
 SHOPS = ("north", "south", "west")
 EFFECTS = (-1.3, 0.2, 1.1)
 CLASS_EFFECTS = (EFFECTS, (0.9, -1.2, 0.4), (0.0, 0.0, 0.0))
-X = EncodedNumber("x", "number", 1.0, 0.5, None, False)
-COLOUR = EncodedCategory("colour", ("blue", "red"), None, False)
-SHOP = EncodedEffects("shop", SHOPS, (EFFECTS,), None, False)
+X = EncodedNumber("x", "number", 1.0, 0.5, fill=None, indicator=False)
+COLOUR = EncodedCategory("colour", ("blue", "red"), fill=None, indicator=False)
+SHOP = EncodedEffects("shop", SHOPS, (EFFECTS,), fill=None, indicator=False)
 BASIS = (KernelBasis(Gaussian(), FixedWidth(2.0)), Bias())
 ERROR = PredictOptions(unknown_categories="error")
 ROWS: Block = {

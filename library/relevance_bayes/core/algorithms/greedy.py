@@ -43,7 +43,7 @@ from relevance_bayes.core.algorithms.task import (
 )
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
-from relevance_bayes.core.evidence import Integral, LogEvidence, choose
+from relevance_bayes.core.evidence import Integral, choose
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.linalg import squared_distances
 from relevance_bayes.core.posterior import Optimum
@@ -52,6 +52,7 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import ProcessRows, RowSums, choose_more
 from relevance_bayes.core.rows import RowBlock
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.reports import Evidence
 
 MAX_ROUNDS = 8
 """The most rounds in which functions are added to those in the model."""
@@ -480,7 +481,7 @@ class ProcessIterate(Iterate):
             likelihood=likelihood,
         )
 
-    def log_evidence(self, problem: Problem) -> LogEvidence:
+    def log_evidence(self, problem: Problem) -> Evidence:
         """The bound through the functions in the model, on all rows; before these are chosen, that of the full
         process."""
         task, process = ProcessTask.of(problem), process_of(self.state)
@@ -489,7 +490,7 @@ class ProcessIterate(Iterate):
             value -= task.space.log_prior(h)[0]
         whole = process.phase in BEFORE_FUNCTIONS and problem.likelihood.is_conjugate
         exact = whole or task.prior.rho == 1.0
-        return LogEvidence(value, "exact" if exact else "lower_bound", task.space.log_density(h))
+        return Evidence(value, "exact" if exact else "lower_bound", task.space.log_density(h), 0.0)
 
     def integral(self, problem: Problem) -> Integral:
         """Over all hyperparameters except the inducing points."""

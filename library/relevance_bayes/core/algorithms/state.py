@@ -12,9 +12,7 @@ from relevance_bayes.core.basis import Functions
 from relevance_bayes.core.evidence import (
     USUAL_LOG_BETA,
     EvaluatedEvidence,
-    EvidenceKind,
     Integral,
-    LogEvidence,
     Peak,
     evidence,
     log_choices,
@@ -27,6 +25,7 @@ from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.reports import Evidence, EvidenceKind
 
 MAX_STEPS = 500
 """The number of steps that a trace keeps: every one, then every second, fourth and so on, and always the last."""
@@ -326,7 +325,7 @@ class Iterate(ABC):
         """The part that a model keeps."""
 
     @abstractmethod
-    def log_evidence(self, problem: Problem) -> LogEvidence:
+    def log_evidence(self, problem: Problem) -> Evidence:
         """The evidence in the targets' own units, in nats."""
 
     @abstractmethod
@@ -358,18 +357,18 @@ class EvidenceIterate(Iterate):
             functions, posterior.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation
         )
 
-    def log_evidence(self, problem: Problem) -> LogEvidence:
+    def log_evidence(self, problem: Problem) -> Evidence:
         """The evidence from the state's objective: that of a rebuilt iterate differs by rounding."""
         likelihood, prior = problem.likelihood, problem.prior
         value = self.state.objective + problem.log_jacobian
         approximate: EvidenceKind = "laplace" if likelihood.is_log_concave else "lower_bound"
         kind = "exact" if likelihood.is_conjugate else approximate
         if not isinstance(prior, Independent):
-            return LogEvidence(value, kind)
+            return Evidence(value, kind, 0.0, 0.0)
         alpha, beta = self.state.alpha, self.state.beta
         pays = paid(problem.candidates.size, len(self.state.active)) if prior.price else 0.0
         value += pays - prior.log_hyperprior(alpha, beta)
-        return LogEvidence(value, kind, prior.log_density(alpha, beta), pays)
+        return Evidence(value, kind, prior.log_density(alpha, beta), pays)
 
     def integral(self, problem: Problem) -> Integral:
         """The integral over log alpha and log beta, less log C(M, R) for the functions chosen from each dictionary."""

@@ -17,7 +17,7 @@ from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES, ProcessTask, p
 from relevance_bayes.core.basis import ConstantFunction, KernelBasis, KernelFunctions
 from relevance_bayes.core.concurrency import concurrently
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.evidence import Chosen, LogEvidence, choose
+from relevance_bayes.core.evidence import Chosen, choose
 from relevance_bayes.core.fitting import FitLog, iterates, learned, pose
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Kernel
@@ -31,6 +31,7 @@ from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.rows import Rows, Step, reported_as
 from relevance_bayes.core.spec import Spec, has_width_per_input
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.reports import Evidence
 
 MIN_JITTER = 1e-8
 JITTER_OF_NOISE = 0.01
@@ -79,7 +80,7 @@ class Whole:
         return process_of(self.state).hyperparameters
 
     @property
-    def evidence(self) -> LogEvidence:
+    def evidence(self) -> Evidence:
         """The evidence of the full process."""
         return ProcessIterate(self.state).log_evidence(self.problem)
 

@@ -14,7 +14,6 @@ from relevance_bayes.core.selection.scoring import (
     MeasuredRows,
     PoolMember,
     RankedModel,
-    Score,
     Trained,
 )
 from relevance_bayes.core.selection.training import MAX_SCORE_LOSS, Selection, train
@@ -35,7 +34,6 @@ __all__ = [
     "PoolMember",
     "RankedModel",
     "Rows",
-    "Score",
     "Selection",
     "Step",
     "Trained",

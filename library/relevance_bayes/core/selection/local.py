@@ -47,12 +47,12 @@ from relevance_bayes.core.selection.scoring import (
     MIN_STANDARD_ERRORS,
     HeldOutFigures,
     LocalComparison,
-    ProcessScore,
     Trained,
     standard_error,
 )
 from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.reports import LocalCandidate
 
 NEIGHBOURS, FEWER_NEIGHBOURS = 256, (64, 128)
 """The default number of rows that a prediction is conditioned on, and fewer that are tried instead."""
@@ -154,14 +154,14 @@ def learned_locally(
     if choice.on != "targets" or not choice.required:
         sparse = yield from sparse_alternative(known, spec, inner, on)
     beside = _Beside(choice, left_out, _log_density(sparse, left_out))
-    learned, candidates = list[LearnedProcess](), list[ProcessScore]()
+    learned, candidates = list[LearnedProcess](), list[LocalCandidate]()
     is_structured = choice.required or sparse is None or has_structure(sparse, known, left_out)
     for of in ("targets", "residuals") if choice.on is None else (choice.on,):
         if of == "residuals" and sparse is None:
             continue
         one = (yield from _learned(of, task, sparse, beside, on.fit_log)) if is_structured else None
         if one is None:
-            candidates.append(ProcessScore(of, None, None, None, NOT_COMPUTABLE if is_structured else NO_STRUCTURE))
+            candidates.append(LocalCandidate(of, None, None, None, NOT_COMPUTABLE if is_structured else NO_STRUCTURE))
         else:
             learned.append(one)
     alternatives = () if choice.required else compared_models
@@ -292,7 +292,7 @@ class _Beside:
         is_behind = gain.mean() + MIN_STANDARD_ERRORS * standard_error(gain) < self.choice.min_gain
         return validation if is_behind else None
 
-    def candidate(self, one: LearnedProcess, best: LearnedProcess | None) -> ProcessScore:
+    def candidate(self, one: LearnedProcess, best: LearnedProcess | None) -> LocalCandidate:
         """The figures of a process, and the reason why it was not taken."""
         validation = one.validation
         reason: str | None = validation.refusal
@@ -302,7 +302,7 @@ class _Beside:
             reason = NOT_BETTER
         elif best is not None and one is not best:
             reason = f"That of the {best.on} was better."
-        return ProcessScore(one.on, one.found.kernel, validation.score, validation.variance_factor, reason)
+        return LocalCandidate(one.on, one.found.kernel.type, validation.score, validation.variance_factor, reason)
 
 
 def _log_density(model: Ready | None, left_out: Rows) -> Array | None:

@@ -12,11 +12,10 @@ from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES
 from relevance_bayes.core.basis import KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.folds import Split, subset
 from relevance_bayes.core.hyperparameters import CrossValidationWidth
-from relevance_bayes.core.local.choice import LocalKernel, LocalTarget
+from relevance_bayes.core.local.choice import LocalTarget
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, alone, ready_of, with_degrees_of_freedom
 from relevance_bayes.core.prediction import FIGURES, Measured
@@ -24,6 +23,7 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.rows import Folding, Rows, Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.reports import Evidence, LocalCandidate, Score
 
 T = TypeVar("T")
 
@@ -96,26 +96,6 @@ class Scoring:
     def affordable(self, splits: int, work: float) -> int:
         """The number of splits within the budget for a training of this `work`."""
         return splits if self.bounds is None else min(splits, int(self.bounds.budget // max(work, 1.0)))
-
-
-@dataclass(frozen=True)
-class Score:
-    """The mean log density, in nats, of held-out rows, each at least `min_log_density`.
-
-    `standard_error` of the mean, over `rows` rows in `folds` folds. Both are None without a score; `reason` is why
-    there is none, or why it is not of all folds.
-    """
-
-    value: float | None
-    standard_error: float | None
-    rows: int
-    folds: int
-    reason: str | None = None
-
-    @classmethod
-    def none(cls, reason: str) -> "Score":
-        """No score, for this reason."""
-        return cls(None, None, 0, 0, reason)
 
 
 @dataclass(frozen=True)
@@ -228,7 +208,7 @@ class PoolMember:
     spec: Spec
     weight: float
     functions: int
-    evidence: LogEvidence
+    evidence: Evidence
 
 
 @dataclass(frozen=True)
@@ -245,21 +225,6 @@ class RankedModel:
 
 
 @dataclass(frozen=True)
-class ProcessScore:
-    """A process of `on` on the held-out rows: its kernel, its mean log density, and the variance factor.
-
-    `reason` is why it was not taken, or would not have been if it were not required, None without; the figures are None
-    where it could not be computed.
-    """
-
-    on: LocalTarget
-    kernel: LocalKernel | None
-    score: float | None
-    variance_factor: float | None
-    reason: str | None
-
-
-@dataclass(frozen=True)
 class LocalComparison:
     """Mean log densities of the held-out `rows`, in nats a row, in the units of t.
 
@@ -273,7 +238,7 @@ class LocalComparison:
     sparse: float | None
     linear: float | None
     noise: float | None
-    candidates: tuple[ProcessScore, ...]
+    candidates: tuple[LocalCandidate, ...]
 
 
 MAX_SCREENED_ROWS = 300

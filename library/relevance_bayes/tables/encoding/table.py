@@ -9,13 +9,13 @@ from typing import Literal
 import numpy as np
 
 from relevance_bayes.core.basis import Basis, Group, KernelBasis, Single
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.reports import Evidence
 from relevance_bayes.records.values import Cell
 from relevance_bayes.tables.columns import (
     Block,
@@ -145,7 +145,7 @@ def user_log_evidence(target: EncodedTarget, log_evidence: float, rows: int) -> 
     return log_evidence - rows * math.log(target.scale)
 
 
-def user_evidence(target: EncodedTarget, evidence: LogEvidence, rows: int) -> LogEvidence:
+def user_evidence(target: EncodedTarget, evidence: Evidence, rows: int) -> Evidence:
     """Return the evidence in the user's units; hyperpriors and price have no unit."""
     return replace(evidence, value=user_log_evidence(target, evidence.value, rows))
 

@@ -153,7 +153,7 @@ def scored_rows(encoding: Encoding, distribution: InputDistribution, ready: AnyR
         else:
             figures[:, some] = number_figures(encoding.target, prediction, t)
     log_score, expected, lower, higher, correct, confidence, miss = figures[:7]
-    return ScoredRows(rows.chosen, log_score, expected, lower, higher, figures[7:], correct, confidence, miss)
+    return ScoredRows(log_score, expected, lower, higher, rows.chosen, figures[7:], correct, confidence, miss)
 
 
 def class_figures(prediction: ClassPrediction, t: Array) -> Array:

@@ -296,7 +296,7 @@ def effect_folds(plan: SupervisedPlan, block: Block, draws: Ranks) -> Indices:
 def _of_effects(column: EncodedInput, effects: EffectStatistics, without: int | None) -> EncodedEffects:
     found = encoded_effects(effects, without=without)
     fill = None if column.fill is None else 0.0
-    return EncodedEffects(column.name, effects.texts, found, fill, column.indicator)
+    return EncodedEffects(column.name, effects.texts, found, fill=fill, indicator=column.indicator)
 
 
 MIN_GAPS = 20

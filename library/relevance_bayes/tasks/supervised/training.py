@@ -29,7 +29,6 @@ from relevance_bayes.records.reports import (
     CalendarInputs,
     DerivedInput,
     InputWidth,
-    LocalCandidate,
     LocalReport,
     LogarithmicInputs,
     Score,
@@ -399,8 +398,7 @@ def _kernel_of(spec: Spec) -> Kernel | None:
 def _score(trained: Trained, target: EncodedTarget) -> Score:
     """Return the score in nats of the target in the user's units."""
     found = trained.score
-    value = None if found.value is None else user_log_evidence(target, found.value, 1)
-    return Score(value, found.standard_error, found.rows, found.folds, found.reason)
+    return found if found.value is None else replace(found, value=user_log_evidence(target, found.value, 1))
 
 
 def _integrated_evidence(trained: Trained, target: EncodedTarget, rows: int) -> float | None:
@@ -465,14 +463,5 @@ def local_report(found: LocalComparison, learned: LearnedModel, target: EncodedT
         sparse_score=score(found.sparse),
         linear_score=score(found.linear),
         noise_score=score(found.noise),
-        candidates=tuple(
-            LocalCandidate(
-                one.on,
-                None if one.kernel is None else one.kernel.type,
-                score(one.score),
-                one.variance_factor,
-                one.reason,
-            )
-            for one in found.candidates
-        ),
+        candidates=tuple(replace(one, score=score(one.score)) for one in found.candidates),
     )

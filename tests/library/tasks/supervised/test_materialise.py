@@ -325,7 +325,8 @@ def written(path: Path, t: list[float], classes: tuple[Label, ...], *, held_out:
     rows[:, 1] = t
     (path / "rows.f64").write_bytes(rows.tobytes())
     encoding = Encoding(
-        (EncodedNumber("x", "number", 0.0, 1.0, None, False),), EncodedTarget("y", "category", 0.0, 1.0, classes)
+        (EncodedNumber("x", "number", 0.0, 1.0, fill=None, indicator=False),),
+        EncodedTarget("y", "category", 0.0, 1.0, classes),
     )
     return Materialised(path / "rows.f64", encoding, len(t) - held_out, held_out, 0, 1)
 

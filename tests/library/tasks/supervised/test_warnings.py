@@ -5,7 +5,6 @@ import pytest
 import scipy
 
 from relevance_bayes.core.basis import Bias, ConstantFunction
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, StudentT
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import Model
@@ -14,13 +13,13 @@ from relevance_bayes.core.selection import Trained
 from relevance_bayes.core.selection.scoring import HeldOutFigures
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.records.reports import Outlier
+from relevance_bayes.records.reports import Evidence, Outlier
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding
 from relevance_bayes.tasks.supervised.diagnostics import outliers, warnings
 from relevance_bayes.tasks.supervised.materialise import Materialised
 
 ENCODING = Encoding(
-    (EncodedNumber("x", "number", 0.0, 1.0, None, False),), EncodedTarget("y", "number", 50.0, 10.0, ())
+    (EncodedNumber("x", "number", 0.0, 1.0, fill=None, indicator=False),), EncodedTarget("y", "number", 50.0, 10.0, ())
 )
 DOF, NOISE_SD, MEAN, VARIANCE = 4.0, 0.5, 2.0, 0.01
 FIRST_ROW = 1000.0
@@ -37,7 +36,7 @@ def constant(likelihood: Likelihood) -> Model:
         alpha=one,
         gamma=one,
         noise_sd=NOISE_SD,
-        evidence=LogEvidence(0.0, "exact"),
+        evidence=Evidence(0.0, "exact", 0.0, 0.0),
         inputs=1,
         rows=10,
         candidates=1,
