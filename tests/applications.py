@@ -217,7 +217,7 @@ def made_once(make: Callable[P, Json]) -> Callable[P, Json]:
 def _schemas_made_once() -> Iterator[None]:
     """OpenAPI documents are made once a test process and not by each application: that takes a second."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.http.openapi.get_openapi", made_once(get_openapi))
+        patch.setattr("fastapi.applications.get_openapi", made_once(get_openapi))
         yield
 
 

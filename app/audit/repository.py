@@ -144,7 +144,8 @@ class AuditRepository:
             hash="",
         )
         entry = replace(entry, hash=hash_of(entry))
-        self.tx.session.connection().execute(_ADD, _columns(entry))
+        others = {"actor": entry.actor.kind, "actor_id": entry.actor.id, "details": DETAILS.write(dict(entry.details))}
+        self.tx.session.connection().execute(_ADD, vars(entry) | others)
         return ChainHead(entry.owner, entry.number, entry.hash)
 
 
@@ -162,11 +163,6 @@ def _selected(which: AuditFilter) -> list[ColumnElement[bool]]:
     if which.until is not None:
         found.append(row.at < which.until)
     return found
-
-
-def _columns(entry: AuditEntry) -> dict[str, object]:
-    actor = {"actor": entry.actor.kind, "actor_id": entry.actor.id}
-    return ENTRY.values(AuditEntryRow, entry, **actor, details=DETAILS.write(dict(entry.details)))
 
 
 def _entry(row: AuditEntryRow) -> AuditEntry:

@@ -243,7 +243,16 @@ class ModelRepository:
         """Return a function that makes models of these rows, with their aliases and tags."""
         ids = [row[0].id for row in rows]
         aliases, tags = aliases_of(self.tx.session, ids), tags_of(self.tx.session, ModelTagRow, ids)
-        return lambda row: _model(row, aliases[row[0].id], tags[row[0].id])
+        return lambda row: MODEL.read(
+            row[0],
+            target=row[0].target or None,
+            inputs=NAMES.read(row[0].inputs),
+            versions=row[1],
+            latest=row[2],
+            aliases=dict(aliases[row[0].id]),
+            tags=dict(tags[row[0].id]),
+            record=row[0].record_share,
+        )
 
     def _read_versions(
         self, rows: Sequence[Row[ModelVersionRow, str]]
@@ -277,20 +286,6 @@ def _versions(owner: str, name: str) -> Select[ModelVersionRow, str]:
         .join(ModelRow, ModelVersionRow.model_id == ModelRow.id)
         .where(ModelRow.owner == owner, ModelRow.name == name)
         .execution_options(populate_existing=True)
-    )
-
-
-def _model(row: Row[ModelRow, int, int], aliases: Mapping[str, int], tags: Mapping[str, str]) -> Model:
-    model, versions, latest = row
-    return MODEL.read(
-        model,
-        target=model.target or None,
-        inputs=NAMES.read(model.inputs),
-        versions=versions,
-        latest=latest,
-        aliases=dict(aliases),
-        tags=dict(tags),
-        record=model.record_share,
     )
 
 
