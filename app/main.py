@@ -24,7 +24,7 @@ from app.exports import routes as exports
 from app.http import documentation_pages, health, metrics
 from app.http.authentication import AllowAny, Authenticator
 from app.http.cross_origin import CrossOrigin
-from app.http.dependencies import Limits, Services
+from app.http.dependencies import RequestLimits, Services
 from app.http.handlers import add_handlers
 from app.http.head_requests import HeadRequests
 from app.http.hosts import Hosts
@@ -175,7 +175,7 @@ Beside: TypeAlias = Callable[[Services], AbstractAsyncContextManager[int]]
 
 def make_application(
     parts: Parts,
-    limits: Limits,
+    limits: RequestLimits,
     *,
     authenticator: Authenticator | None = None,
     rate_limits: RateLimits | None = None,
@@ -277,7 +277,7 @@ def create_app(settings: Settings | None = None, parts: ProcessParts | None = No
     if settings is None:  # an ASGI server called, and nobody has set this process up
         settings = read_settings()
         configure_logging(settings.log_level)
-    limits = Limits(
+    limits = RequestLimits(
         max_upload_bytes=settings.max_upload_bytes,
         max_body_bytes=settings.max_body_bytes,
         max_rows=settings.max_rows,

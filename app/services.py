@@ -18,7 +18,7 @@ import sqlalchemy
 from dbos import DBOSClient
 
 from app.accounts.authenticator import KeyAuthenticator
-from app.accounts.member_service import Members
+from app.accounts.member_service import MemberService
 from app.accounts.service import ApiKeys, Sessions
 from app.accounts.session_repository import SessionRepository
 from app.addresses import Allowance
@@ -38,7 +38,7 @@ from app.datasets.repository import DatasetRepository
 from app.datasets.service import Datasets
 from app.errors import UnavailableError
 from app.evaluation.runner import Scorer
-from app.evaluation.service import Scoring
+from app.evaluation.service import EvaluationService
 from app.exports.service import Exporting, Importing
 from app.http.authentication import Authenticator
 from app.http.idempotency import Idempotency
@@ -53,12 +53,12 @@ from app.jobs.queue import client as queue_migrations
 from app.jobs.queue.client import Control, EndedEntries, Submitter, make_client
 from app.jobs.queue.engine import Engine
 from app.jobs.retention import expired_jobs, forget_jobs, forget_progress, record_forgotten
-from app.jobs.service import Jobs, seconds_of_today
+from app.jobs.service import JobService, seconds_of_today
 from app.jobs.statistics_repository import BacklogRepository, WorkerRepository
 from app.jobs.waiter import JobWatcher
 from app.jobs.worker.attempts import Records
 from app.jobs.worker.health_check import default_directory
-from app.jobs.worker.pool import CORE, FILES, PROGRAM_BYTES, FitShares, Pool, Slots, cores, memory_of_fits, program
+from app.jobs.worker.pool import CORE, FILES, PROGRAM_BYTES, ChildPool, FitShares, Slots, cores, memory_of_fits, program
 from app.jobs.worker.spool import HealthFile, Spool
 from app.jobs.worker.worker import DatabaseOutage, Heartbeat, Worker
 from app.limits.limiter import RateLimiter
@@ -67,24 +67,24 @@ from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
 from app.outcomes.metrics import outcome_metrics
 from app.outcomes.recorder import Recorder
 from app.outcomes.repository import RecordedPredictionRepository
-from app.outcomes.service import Outcomes
-from app.prediction.batch_service import BatchPredictions
+from app.outcomes.service import OutcomeService
+from app.prediction.batch_service import BatchPredictionService
 from app.prediction.drift_monitors import DriftMonitors
 from app.prediction.result_repository import ResultRepository, record_expired
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from app.registry.repository import ModelRepository
-from app.registry.service import Aliases, Annotations
+from app.registry.service import AliasService, Annotations
 from app.registry.submission import count_models
 from app.settings import MAX_SLOTS, Settings
 from app.tasks.runner import Runner
-from app.tasks.service import Training
+from app.tasks.service import TrainingService
 from app.tasks.union import weight_unit
 from app.tracing.spans import NO_TRACER, Tracer
 from app.webhooks.attempt_repository import AttemptRepository
 from app.webhooks.delivery_repository import SUBSCRIBERS, DeliveryRepository
 from app.webhooks.repository import WebhookRepository
-from app.webhooks.service import Webhooks, webhook_metrics
+from app.webhooks.service import WebhookService, webhook_metrics
 from relevance_bayes.records.limits import OwnerUse
 from relevance_bayes.tasks.fit import Limits
 
@@ -97,25 +97,25 @@ class Parts(ABC):
     idempotency: Idempotency
     catalogue: Catalogue
     datasets: Datasets
-    aliases: Aliases
+    aliases: AliasService
     annotations: Annotations
     exporting: Exporting
     importing: Importing
-    jobs: Jobs
-    training: Training
-    scoring: Scoring
+    jobs: JobService
+    training: TrainingService
+    scoring: EvaluationService
     prediction: ServedVersions
-    batch_predictions: BatchPredictions
+    batch_predictions: BatchPredictionService
     watcher: JobWatcher
-    webhooks: Webhooks
+    webhooks: WebhookService
     keys: ApiKeys
-    members: Members
+    members: MemberService
     sessions: Sessions
     audit: Audit
     refusals: LimitedRefusals
     metrics: Metrics
     limited_owners: OwnersWithLimits
-    outcomes: Outcomes
+    outcomes: OutcomeService
     recorder: Recorder
 
     @abstractmethod
@@ -139,7 +139,7 @@ READY_SECONDS = 0.4
 
 
 @dataclass(frozen=True)
-class Base:
+class SharedConnections:
     """The connections that API and worker processes share."""
 
     engine: sqlalchemy.Engine
@@ -171,7 +171,7 @@ class ProcessParts(Parts):
     authenticator: Authenticator
     rate_limits: RateLimiter
     tracer: Tracer
-    base: Base
+    base: SharedConnections
     reachability: Reachability
     silence_seconds: float
     heartbeat: ProcessHeartbeat
@@ -268,19 +268,19 @@ def build(settings: Settings) -> ProcessParts:
         idempotency=Idempotency(base.transaction),
         datasets=Datasets(base.transaction),
         catalogue=Catalogue(base.transaction, weight_unit),
-        aliases=Aliases(base.transaction),
+        aliases=AliasService(base.transaction),
         annotations=Annotations(base.transaction),
         exporting=Exporting(base.transaction),
         importing=Importing(base.transaction),
-        jobs=Jobs(base.transaction, Control(base.client)),
-        training=Training(base.transaction, now, settings.heartbeat_timeout_seconds),
-        scoring=Scoring(base.transaction, now),
+        jobs=JobService(base.transaction, Control(base.client)),
+        training=TrainingService(base.transaction, now, settings.heartbeat_timeout_seconds),
+        scoring=EvaluationService(base.transaction, now),
         prediction=prediction,
-        batch_predictions=BatchPredictions(base.transaction, prediction, now),
+        batch_predictions=BatchPredictionService(base.transaction, prediction, now),
         watcher=JobWatcher(base.transaction, SqlNotifier(base.engine)),
-        webhooks=Webhooks(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now),
+        webhooks=WebhookService(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         keys=ApiKeys(base.transaction),
-        members=Members(base.transaction),
+        members=MemberService(base.transaction),
         sessions=Sessions(base.transaction, settings.session_seconds),
         audit=Audit(base.transaction),
         refusals=LimitedRefusals(base.transaction),
@@ -288,7 +288,7 @@ def build(settings: Settings) -> ProcessParts:
             source, DatabaseMetrics(base.transaction, queries, reachability=reachability), monitors.samples
         ),
         limited_owners=OwnersWithLimits(base.transaction, use_of),
-        outcomes=Outcomes(base.transaction, prediction),
+        outcomes=OutcomeService(base.transaction, prediction),
         recorder=Recorder(base.transaction, numbers=source.numbers),
         authenticator=_authenticator(settings, base.transaction),
         rate_limits=RateLimiter(base.transaction, settings.owner_limits, numbers=source.numbers),
@@ -353,7 +353,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     executor, stopping, outage = f"{socket.gethostname()}:{uuid4()}", Event(), DatabaseOutage()
     spool_directory = settings.spool_directory or Path(default_directory())
     n_slots = settings.worker_slots or min(cores(), MAX_SLOTS)
-    pool = Pool(
+    pool = ChildPool(
         spare=min(n_slots, MAX_SPARE),
         limits=Limits(candidate_cells=settings.max_candidate_cells),
         trainer=trainer,
@@ -451,7 +451,7 @@ def make_base(
     numbers: Numbers | None = None,
     *,
     session_name: str = SESSION_NAME,
-) -> Base:
+) -> SharedConnections:
     """Return the shared connections, whose sessions have a name on PostgreSQL; with `reachability` the database is
     monitored, and `numbers` count their use."""
     busy, passwords = None if reachability is None else REQUEST_BUSY_MILLISECONDS, settings.database_password_file
@@ -475,7 +475,7 @@ def make_base(
         pool_metrics=None if numbers is None else PoolMetrics(engine, numbers),
         default_limits=settings.owner_limits,
     )
-    return Base(engine, client, transaction, monitor)
+    return SharedConnections(engine, client, transaction, monitor)
 
 
 ENTRIES_AT_ONCE = 200

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from app.outcomes.charts import MIN_OUTCOMES_TO_FALSE_ALARM, Chart
-from app.outcomes.records import Scored
+from app.outcomes.records import ScoredOutcome
 from app.outcomes.scoring import Promise, advance
 from benchmarks.accuracy.canvas import BLUE, MUTED, ORANGE, canvas
 from benchmarks.files import NotRun
@@ -77,20 +77,20 @@ class Monitored:
         found = trained(inputs(X), t, Spec(Bernoulli()))
         return cls(Ready.of(found.model), inputs, EncodedTarget("y", "boolean", 0.0, 1.0, (False, True)), Promise())
 
-    def scored(self, X: Array, t: Array) -> list[Scored]:
+    def scored(self, X: Array, t: Array) -> list[ScoredOutcome]:
         """The scores of outcomes."""
         prediction, _ = self.ready.predict(self.inputs(X))
         if isinstance(prediction, ClassPrediction):
             figures = class_figures(prediction, t)
             return [
-                Scored(score, expected, lower, higher, None, bool(correct), confidence, None)
+                ScoredOutcome(score, expected, lower, higher, None, bool(correct), confidence, None)
                 for score, expected, lower, higher, correct, confidence, _ in figures.T.tolist()
             ]
         assert isinstance(prediction, NumberPrediction)
         figures = number_figures(self.target, prediction, (t - self.target.shift) / self.target.scale)
         levels = [*LEVELS, 100]
         return [
-            Scored(score, expected, lower, higher, levels[[*inside, 1.0].index(1.0)], None, None, miss)
+            ScoredOutcome(score, expected, lower, higher, levels[[*inside, 1.0].index(1.0)], None, None, miss)
             for score, expected, lower, higher, _, _, miss, *inside in figures.T.tolist()
         ]
 
@@ -101,7 +101,7 @@ class Monitored:
         drawn = prediction.mean + np.sqrt(prediction.variance) * random.normal(size=len(X))
         return np.asarray(self.target.shift + self.target.scale * drawn)
 
-    def alarms(self, scored: Sequence[Scored]) -> list[tuple[int, Chart]]:
+    def alarms(self, scored: Sequence[ScoredOutcome]) -> list[tuple[int, Chart]]:
         """The alarms of a stream, each with the number of outcomes until it."""
         charts: tuple[Chart, ...] = ()
         found: list[tuple[int, Chart]] = []
@@ -260,7 +260,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 WINDOW = 250
 
 
-def _picture(monitored: Monitored, same: Sequence[Scored], later: Sequence[Scored]) -> None:
+def _picture(monitored: Monitored, same: Sequence[ScoredOutcome], later: Sequence[ScoredOutcome]) -> None:
     """Coverage of the last outcomes, and the chart of the log score, without and with the drift."""
     n = min(len(same), len(later))
     drawing = canvas(
@@ -281,7 +281,7 @@ def _picture(monitored: Monitored, same: Sequence[Scored], later: Sequence[Score
     drawing.save("drift")
 
 
-def _values(monitored: Monitored, scored: Sequence[Scored]) -> list[float]:
+def _values(monitored: Monitored, scored: Sequence[ScoredOutcome]) -> list[float]:
     charts: tuple[Chart, ...] = ()
     values = list[float]()
     for one in scored:

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from benchmarks.generators import RIPLEY_MEANS, RIPLEY_VARIANCE, friedman
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, TimestampColumn, taken
+from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray, TimestampArray, taken
 
 TARGET = "y"
 
@@ -53,14 +53,14 @@ class Golden:
 
 def table(X: Array, t: Array, **others: Column) -> Block:
     """Return the columns of X (N, k) as x0, x1, ..., `others`, and the target t (N,)."""
-    inputs = {f"x{number}": NumberColumn(np.ascontiguousarray(values)) for number, values in enumerate(X.T)}
-    return {**inputs, **others, TARGET: NumberColumn(np.asarray(t, np.float64))}
+    inputs = {f"x{number}": NumberArray(np.ascontiguousarray(values)) for number, values in enumerate(X.T)}
+    return {**inputs, **others, TARGET: NumberArray(np.asarray(t, np.float64))}
 
 
 def classes(X: Array, labels: Indices) -> Block:
     """Return the columns of X (N, k) as x0, x1, ..., and the classes (N,) as texts."""
     names = tuple(f"class {number}" for number in range(int(labels.max()) + 1))
-    return {**table(X, np.zeros(len(X))), TARGET: CategoryColumn(labels.astype(np.int32), names)}
+    return {**table(X, np.zeros(len(X))), TARGET: CategoryArray(labels.astype(np.int32), names)}
 
 
 def friedman_rows(inputs: int, noise_sd: float = 1.0) -> Draw:
@@ -122,7 +122,7 @@ def outlying_input(rng: Generator, rows: int) -> Block:
 def known_noise(rng: Generator, rows: int) -> Block:
     """A smooth function with noise of an sd that each row has in a column."""
     X, sd = rng.normal(size=(rows, 2)), rng.uniform(0.1, 1.0, rows)
-    return table(X, surface(X) + sd * rng.normal(size=rows), sd=NumberColumn(sd))
+    return table(X, surface(X) + sd * rng.normal(size=rows), sd=NumberArray(sd))
 
 
 def outliers(rng: Generator, rows: int) -> Block:
@@ -184,7 +184,7 @@ def groups(rng: Generator, rows: int) -> Block:
     X = rng.normal(size=(rows, 2))
     group = np.arange(rows) // 10
     effects = rng.normal(size=group.max() + 1)
-    names = CategoryColumn(group.astype(np.int32), tuple(f"group {number}" for number in range(len(effects))))
+    names = CategoryArray(group.astype(np.int32), tuple(f"group {number}" for number in range(len(effects))))
     return table(X, surface(X) + 0.7 * effects[group] + 0.2 * rng.normal(size=rows), group=names)
 
 
@@ -199,14 +199,14 @@ def calendar(rng: Generator, rows: int) -> Block:
     """A season, a day of the week and a trend on days of three years."""
     day = rng.permutation(3 * 365)[:rows].astype(np.float64)
     season, weekend = np.sin(2.0 * np.pi * day / 365.25), (day % 7 >= 5).astype(np.float64)
-    moments = TimestampColumn(FIRST_DAY + DAY * day)
+    moments = TimestampArray(FIRST_DAY + DAY * day)
     return table(np.empty((rows, 0)), season - weekend + 0.001 * day + 0.2 * rng.normal(size=rows), day=moments)
 
 
 def texts(rng: Generator, rows: int) -> Block:
     """A text of 80 values with an effect of its own, beside a smooth function."""
     X, codes, effects = rng.normal(size=(rows, 2)), rng.integers(80, size=rows), rng.normal(size=80)
-    shops = CategoryColumn(codes.astype(np.int32), tuple(f"shop {number}" for number in range(80)))
+    shops = CategoryArray(codes.astype(np.int32), tuple(f"shop {number}" for number in range(80)))
     return table(X, surface(X) + effects[codes] + 0.2 * rng.normal(size=rows), shop=shops)
 
 
@@ -215,7 +215,7 @@ def categories(rng: Generator, rows: int) -> Block:
     X, codes = rng.normal(size=(rows, 2)), rng.integers(4, size=rows)
     t = np.sin(X[:, 0]) + np.array([-1.0, 0.0, 0.5, 2.0])[codes] + 0.5 * X[:, 1] + 0.2 * rng.normal(size=rows)
     X[rng.uniform(size=rows) < 0.1, 1] = np.nan
-    return table(X, t, colour=CategoryColumn(codes.astype(np.int32), ("black", "blue", "green", "red")))
+    return table(X, t, colour=CategoryArray(codes.astype(np.int32), ("black", "blue", "green", "red")))
 
 
 def linear(rng: Generator, rows: int) -> Block:

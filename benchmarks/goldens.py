@@ -20,10 +20,10 @@ from benchmarks.files import NotRun
 from benchmarks.golden_trainings import GOLDENS, NEW_ROWS, TARGET, Golden
 from benchmarks.options import Options
 from benchmarks.report import Table
-from relevance_bayes.estimators.fitting import SupervisedVersion, learn
+from relevance_bayes.estimators.fitting import FittedSupervised, learn
 from relevance_bayes.records.json import encode
 from relevance_bayes.records.predictions import DecisionOptions
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.tasks.supervised.report import Member, SupervisedReport
@@ -103,7 +103,7 @@ def figures(golden: Golden) -> Figures:
     """Train and predict."""
     training, new = golden.blocks()
     start = process_time()
-    version = SupervisedVersion.of(*learn(training, {"target": TARGET, **golden.options}))
+    version = FittedSupervised.of(*learn(training, {"target": TARGET, **golden.options}))
     seconds = process_time() - start
     report = version.exported.report
     deciding = None if golden.costs is None else DecisionOptions(costs=golden.costs)
@@ -139,10 +139,10 @@ def _points(predicted: RegressionPrediction | ClassificationPrediction) -> _Poin
 
 def _error(predicted: RegressionPrediction | ClassificationPrediction, rows: Block) -> float:
     target = rows[TARGET]
-    if isinstance(predicted, RegressionPrediction) and isinstance(target, NumberColumn):
+    if isinstance(predicted, RegressionPrediction) and isinstance(target, NumberArray):
         return float(np.sqrt(np.mean((predicted.mean - target.values) ** 2)))
     assert isinstance(predicted, ClassificationPrediction)
-    assert isinstance(target, CategoryColumn)
+    assert isinstance(target, CategoryArray)
     columns = [predicted.classes.index(label) for label in target.labels]
     probabilities = predicted.probabilities[np.arange(predicted.rows), np.array(columns)[target.codes]]
     return float(-np.log(np.maximum(probabilities, MIN_PROBABILITY)).mean())

@@ -14,7 +14,7 @@ from relevance_bayes.core.types import Indices
 from relevance_bayes.documents import arrays
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.estimators import RelevanceRegressor
-from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 
@@ -133,8 +133,8 @@ class _Fitted:
         X = split.X_test.copy()
         X[:, list(missing)] = np.nan
         names = self.model.inputs
-        inputs: Block = {name: NumberColumn(X[:, place]) for name, place in zip(names, self.inputs, strict=True)}
-        target: Block = {self.model.target[0]: NumberColumn(split.t_test)}
+        inputs: Block = {name: NumberArray(X[:, place]) for name, place in zip(names, self.inputs, strict=True)}
+        target: Block = {self.model.target[0]: NumberArray(split.t_test)}
         found = [
             one for one in self.model.evaluate_block({**inputs, **target}).labelled if isinstance(one, LabelledNumbers)
         ]

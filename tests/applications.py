@@ -15,7 +15,7 @@ from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
-from app.accounts.member_service import Members
+from app.accounts.member_service import MemberService
 from app.accounts.service import ApiKeys, Sessions
 from app.addresses import Allowance
 from app.audit.refusals import LimitedRefusals
@@ -26,10 +26,10 @@ from app.database.notifier import Notifier, SqlNotifier
 from app.database.transaction import Clock, OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
-from app.evaluation.service import Scoring
+from app.evaluation.service import EvaluationService
 from app.exports.formats import RENDERINGS
 from app.exports.service import Exporting, Importing
-from app.http.dependencies import Limits
+from app.http.dependencies import RequestLimits
 from app.http.idempotency import Idempotency
 from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.http.openapi import Json
@@ -38,23 +38,23 @@ from app.identity import BUILT_IN_OWNER
 from app.jobs import statistics_repository
 from app.jobs.metrics import job_metrics
 from app.jobs.records import QueueControl
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from app.jobs.waiter import JobWatcher
 from app.limits.service import OwnersWithLimits
 from app.main import make_application
 from app.metrics.numbers import OwnNumbers
 from app.outcomes.metrics import outcome_metrics
 from app.outcomes.recorder import Recorder
-from app.outcomes.service import Outcomes
-from app.prediction.batch_service import BatchPredictions
+from app.outcomes.service import OutcomeService
+from app.prediction.batch_service import BatchPredictionService
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
-from app.registry.service import Aliases, Annotations
+from app.registry.service import AliasService, Annotations
 from app.services import Parts, use_of
-from app.tasks.service import Training
+from app.tasks.service import TrainingService
 from app.tasks.union import weight_unit
 from app.webhooks.delivery_repository import SUBSCRIBERS
-from app.webhooks.service import Webhooks, webhook_metrics
+from app.webhooks.service import WebhookService, webhook_metrics
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.keys import KeyScope
 from relevance_bayes.records.limits import OwnerLimits
@@ -69,7 +69,7 @@ from tests.small_tables import dataset_of, flags, numbers, texts
 pytest.register_assert_rewrite("tests.problems")
 
 NOW = datetime(2024, 5, 1, 13, tzinfo=UTC)
-LIMITS = Limits(
+LIMITS = RequestLimits(
     max_upload_bytes=4096,
     max_body_bytes=4096,
     max_rows=100,
@@ -121,25 +121,25 @@ class StoredParts(Parts):
             idempotency=Idempotency(transaction),
             catalogue=Catalogue(transaction, weight_unit),
             datasets=Datasets(transaction),
-            aliases=Aliases(transaction),
+            aliases=AliasService(transaction),
             annotations=Annotations(transaction),
             exporting=Exporting(transaction),
             importing=Importing(transaction),
-            jobs=Jobs(transaction, queue),
-            training=Training(transaction, clock),
-            scoring=Scoring(transaction, clock),
+            jobs=JobService(transaction, queue),
+            training=TrainingService(transaction, clock),
+            scoring=EvaluationService(transaction, clock),
             prediction=prediction,
-            batch_predictions=BatchPredictions(transaction, prediction, clock),
+            batch_predictions=BatchPredictionService(transaction, prediction, clock),
             watcher=JobWatcher(transaction, notifier),
-            webhooks=Webhooks(transaction, Allowance(), clock),
+            webhooks=WebhookService(transaction, Allowance(), clock),
             keys=ApiKeys(transaction),
-            members=Members(transaction),
+            members=MemberService(transaction),
             sessions=Sessions(transaction, SESSION_SECONDS),
             audit=Audit(transaction),
             refusals=LimitedRefusals(transaction),
             metrics=Metrics(source, DatabaseMetrics(transaction, (job_metrics(7.0), webhook_metrics, outcome_metrics))),
             limited_owners=OwnersWithLimits(transaction, use_of),
-            outcomes=Outcomes(transaction, prediction),
+            outcomes=OutcomeService(transaction, prediction),
             recorder=Recorder(transaction, numbers=source.numbers),
         )
         self.report = Report()
@@ -217,7 +217,7 @@ def made_once(make: Callable[P, Json]) -> Callable[P, Json]:
 def _schemas_made_once() -> Iterator[None]:
     """OpenAPI documents are made once a test process and not by each application: that takes a second."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.http.openapi.get_openapi", made_once(get_openapi))
+        patch.setattr("fastapi.applications.get_openapi", made_once(get_openapi))
         yield
 
 

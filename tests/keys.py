@@ -2,7 +2,7 @@
 
 from pydantic import SecretStr
 
-from app.accounts.member_service import Members
+from app.accounts.member_service import MemberService
 from app.maintenance import administration
 from app.settings import Settings
 from relevance_bayes.records.members import Role
@@ -13,7 +13,7 @@ def add_key(database_url: str, secret: str) -> None:
     administration.migrate(Settings(database_url=database_url, initial_api_key=SecretStr(secret)))
 
 
-def share(members: Members, owner: str, subject: str, role: Role) -> None:
+def share(members: MemberService, owner: str, subject: str, role: Role) -> None:
     """Invite a subject to a project, and have it accept."""
     members.put(owner, subject, role)
     members.accept(owner, subject)

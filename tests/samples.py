@@ -12,13 +12,12 @@ from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import EVALUATION
 from app.evaluation.planning import EvaluationPlan
 from app.identity import uuid7
-from app.jobs.records import Claim, Job, Problem
+from app.jobs.records import Claim, Job, JobFailure
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -28,15 +27,15 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.records.evaluations import EvaluationRequest
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.jobs import Progress
-from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth, Outlier
+from relevance_bayes.records.reports import Evidence, InputTerm, InputWarp, InputWidth, Outlier
 from relevance_bayes.records.values import InputColumn, Task
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     ColumnSummary,
-    NumberColumn,
-    TimestampColumn,
+    NumberArray,
+    TimestampArray,
 )
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
 from relevance_bayes.tasks.listing import Learned
@@ -53,7 +52,7 @@ from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 OWNER = "ada"
 STRANGER = "bob"
 AT = datetime(2026, 2, 3, 4, 5, 6, 789012, tzinfo=UTC)
-PROBLEM = Problem("constant-target", "Nothing to learn", "All targets are 3: choose another column.")
+PROBLEM = JobFailure("constant-target", "Nothing to learn", "All targets are 3: choose another column.")
 PROGRESS = Progress("fit", 3, None, "functions", -12.5, 4, 0.1)
 
 COLUMNS = (
@@ -67,10 +66,10 @@ def block(rows: int = 4, *, seed: int = 0) -> Block:
     size = draw.normal(size=rows)
     size[0] = np.nan
     return {
-        "size": NumberColumn(size),
-        "sold": BooleanColumn(draw.integers(-1, 2, rows).astype(np.int8)),
-        "at": TimestampColumn(draw.uniform(0, 2e9, rows)),
-        "colour 😀": CategoryColumn(draw.integers(-1, 2, rows).astype(np.int32), ("rød", 'null\x00, "quoted"')),
+        "size": NumberArray(size),
+        "sold": BooleanArray(draw.integers(-1, 2, rows).astype(np.int8)),
+        "at": TimestampArray(draw.uniform(0, 2e9, rows)),
+        "colour 😀": CategoryArray(draw.integers(-1, 2, rows).astype(np.int32), ("rød", 'null\x00, "quoted"')),
     }
 
 
@@ -175,7 +174,7 @@ def predictor(*, seed: int = 0) -> SupervisedPredictor:
         alpha=np.array([1e-308, 5e-324, 1.7976931348623157e308, 1.0, 0.1]),
         gamma=draw.uniform(size=5),
         noise_sd=0.1 + 0.2,
-        evidence=LogEvidence(-1.0 / 3.0, "exact", 1.0 / 7.0, 0.1 + 0.2),
+        evidence=Evidence(-1.0 / 3.0, "exact", 1.0 / 7.0, 0.1 + 0.2),
         inputs=3,
         rows=10,
         candidates=11,
@@ -184,8 +183,8 @@ def predictor(*, seed: int = 0) -> SupervisedPredictor:
         last_gain=None,
         next_gain=5e-324,
     )
-    number = EncodedNumber("size", "number", 1e-17, 3.3, None, indicator=False)
-    category = EncodedCategory("colour", ("rød 😀", "blue"), (0.1, 0.9), indicator=False)
+    number = EncodedNumber("size", "number", 1e-17, 3.3, fill=None, indicator=False)
+    category = EncodedCategory("colour", ("rød 😀", "blue"), fill=(0.1, 0.9), indicator=False)
     target = EncodedTarget("price", "number", 7.0, 2.0, (1, 2.0, True, "a"))
     return SupervisedPredictor(Encoding((number, category), target), model)
 
@@ -259,8 +258,8 @@ def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewSupe
                     last_gain=3.3,
                     next_gain=0.0,
                 ),
-                LogEvidence(-12.25, "exact"),
-                LogEvidence(-11.0, "exact", -1.0 / 3.0),
+                Evidence(-12.25, "exact", 0.0, 0.0),
+                Evidence(-11.0, "exact", -1.0 / 3.0, 0.0),
                 -0.1,
             ),
         ),

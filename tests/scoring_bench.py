@@ -13,9 +13,10 @@ from app.database.transaction import OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
 from app.datasets.records import Dataset
 from app.evaluation.runner import Scorer
-from app.evaluation.service import JudgingRequest, Scoring
+from app.evaluation.service import EvaluationService, JudgingRequest
+from app.formats.streams import TableStream
 from app.jobs.records import Job
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from app.jobs.worker.attempts import Records
 from app.registry.repository import ModelRepository
 from app.webhooks.delivery_repository import SUBSCRIBERS
@@ -24,11 +25,11 @@ from relevance_bayes.records.evaluations import EvaluationRequest
 from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     Column,
-    NumberColumn,
-    TimestampColumn,
+    NumberArray,
+    TimestampArray,
     block_rows,
 )
 from relevance_bayes.tasks.union import NewVersion
@@ -45,7 +46,7 @@ def table() -> Block:
     x, y = draw.normal(size=ROWS), draw.normal(10.0, 2.0, ROWS)
     x[1], y[4] = np.nan, np.nan
     colours = draw.integers(0, 2, ROWS).astype(np.int32)
-    return {"x": NumberColumn(x), "colour": CategoryColumn(colours, ("red", "blue")), "y": NumberColumn(y)}
+    return {"x": NumberArray(x), "colour": CategoryArray(colours, ("red", "blue")), "y": NumberArray(y)}
 
 
 def pieces(block: Block, rows: int = 5) -> Iterator[Block]:
@@ -57,11 +58,11 @@ def pieces(block: Block, rows: int = 5) -> Iterator[Block]:
 
 def _selected(column: Column, rows: Indices) -> Column:
     match column:
-        case CategoryColumn():
+        case CategoryArray():
             return replace(column, codes=column.codes[rows])
-        case BooleanColumn():
+        case BooleanArray():
             return replace(column, values=column.values[rows])
-        case NumberColumn() | TimestampColumn():
+        case NumberArray() | TimestampArray():
             return replace(column, values=column.values[rows])
 
 
@@ -77,7 +78,7 @@ class Bench:
         kinds: tuple[ColumnKind, ...] = ("number", "category", target)
         return (
             Ingest(self.transaction, now)
-            .receive(OWNER, "things", names=tuple(block), kinds=kinds, blocks=pieces(block))
+            .receive(OWNER, "things", TableStream(names=tuple(block), kinds=kinds, blocks=pieces(block)))
             .dataset
         )
 
@@ -86,14 +87,14 @@ class Bench:
             ModelRepository(tx).add(OWNER, made)
 
     def queued(self, request: JudgingRequest) -> UUID:
-        return Scoring(self.transaction, now).submit(OWNER, request).id
+        return EvaluationService(self.transaction, now).submit(OWNER, request).id
 
     def evaluation(self, block: Block | None = None) -> UUID:
         dataset = self.dataset(table() if block is None else block)
         return self.queued(EvaluationRequest(dataset.id, "small"))
 
     def look(self, job_id: UUID) -> Job:
-        return Jobs(self.transaction, RecordingQueue()).get(OWNER, job_id)
+        return JobService(self.transaction, RecordingQueue()).get(OWNER, job_id)
 
 
 @pytest.fixture

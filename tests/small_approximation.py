@@ -4,7 +4,7 @@ import numpy as np
 
 from relevance_bayes.records.values import InputColumn
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.report import ApproximationPredictor, ApproximationReport
 from relevance_bayes.tasks.approximation.request import ApproximationPlan
 from relevance_bayes.tasks.approximation.training import NewApproximationVersion
@@ -25,7 +25,7 @@ def version_of_a_term(*, name: str = "terms") -> NewApproximationVersion:
         max_functions=None,
         density=False,
     )
-    expansion = Expansion.of_width(1.0, np.array([[1.0]]), np.array([2.0]))
+    expansion = KernelExpansion.of_width(1.0, np.array([[1.0]]), np.array([2.0]))
     report = ApproximationReport(
         plan=plan,
         functions=1,

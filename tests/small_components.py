@@ -71,6 +71,7 @@ def version_of_components(*, name: str = "rows") -> NewComponentsVersion:
         )
     )
     numbers = tuple(
-        EncodedNumber(column, "number", 0.0, scale, None, indicator=False) for column, scale in (("x", 0.5), ("z", 1.0))
+        EncodedNumber(column, "number", 0.0, scale, fill=None, indicator=False)
+        for column, scale in (("x", 0.5), ("z", 1.0))
     )
     return Learned(report, vectors, ComponentsPredictor(InputEncoding(numbers), found, SCORES))

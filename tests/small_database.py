@@ -20,7 +20,7 @@ from app.datasets.repository import COLUMNS
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import UnavailableError
 from app.jobs import statistics_repository
-from app.jobs.records import Job, Problem
+from app.jobs.records import Job, JobFailure
 from app.jobs.repository import PROBLEM, PROGRESS, JobRepository, row_of
 from app.jobs.tables import JobRow, JobTransitionRow
 from app.limits.repository import OwnerLimitsRepository
@@ -34,7 +34,7 @@ from relevance_bayes.tasks.union import NewVersion
 from tests.doubles.queue import RecordingQueue
 from tests.small_tables import NOW
 
-FAILED = Problem("internal", "The service failed", "Try again.")
+FAILED = JobFailure("internal", "The service failed", "Try again.")
 
 
 class SmallDatabase:

@@ -22,6 +22,7 @@ def version_of_an_image(*, name: str = "spot") -> NewImageVersion:
         2, 3, 0.25, wavelet, 0.5 * one, 0.1 * one, one, 0.01, 0.02, 10, ((1, 0.2), (2, 0.01)), Termination.CONVERGED
     )
     plan = ImagePlan(
+        ignored=(),
         model=name,
         inputs=(InputColumn("row", "number"), InputColumn("column", "number")),
         target="intensity",

@@ -7,7 +7,6 @@ import numpy as np
 
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.hyperparameters import FixedWidth, InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise
@@ -15,7 +14,7 @@ from relevance_bayes.core.model import ConstantFunction, KernelFunctions, Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.records.functions import ClassWeight, RelevanceVector
-from relevance_bayes.records.reports import ClassRows, InputWidth
+from relevance_bayes.records.reports import ClassRows, Evidence, InputWidth
 from relevance_bayes.records.values import InputColumn, Label, Task
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
@@ -58,7 +57,11 @@ def small_version(
     plan = _plan(task, name, labels, prior)
     target = EncodedTarget("y", plan.target_kind, *((0.0, 1.0) if labels else (10.0, 2.0)), labels)
     encoding = Encoding(
-        (EncodedNumber("x", "number", 1.0, 0.5, None, False), EncodedCategory("colour", COLOURS, None, False)), target
+        (
+            EncodedNumber("x", "number", 1.0, 0.5, fill=None, indicator=False),
+            EncodedCategory("colour", COLOURS, fill=None, indicator=False),
+        ),
+        target,
     )
     noise_sd = None if labels else 0.1
     model = Model(
@@ -74,7 +77,7 @@ def small_version(
         alpha=np.array([1.0, 0.25, 4.0]),
         gamma=np.array([0.96, 0.9775, 0.96]),
         noise_sd=noise_sd,
-        evidence=LogEvidence(-12.5, "exact"),
+        evidence=Evidence(-12.5, "exact", 0.0, 0.0),
         inputs=3,
         rows=20,
         candidates=21,
@@ -229,7 +232,7 @@ def version_of_numbers(
     names = ("x", "a", "b")
     encoding = replace(
         made.predictor.encoding,
-        inputs=tuple(EncodedNumber(name, "number", 1.0, 0.5, None, False) for name in names),
+        inputs=tuple(EncodedNumber(name, "number", 1.0, 0.5, fill=None, indicator=False) for name in names),
     )
     plan = replace(made.report.plan, inputs=tuple(InputColumn(name, "number") for name in names))
     predictor = replace(made.predictor, encoding=encoding)

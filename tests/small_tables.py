@@ -11,11 +11,11 @@ from app.datasets.records import Dataset
 from relevance_bayes.records.values import Cell, ColumnKind
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     Column,
-    NumberColumn,
-    TimestampColumn,
+    NumberArray,
+    TimestampArray,
     block_rows,
 )
 from relevance_bayes.tables.statistics import TableStatistics
@@ -24,29 +24,29 @@ NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
 
 KINDS: dict[type[Column], ColumnKind] = {
-    NumberColumn: "number",
-    BooleanColumn: "boolean",
-    CategoryColumn: "category",
-    TimestampColumn: "timestamp",
+    NumberArray: "number",
+    BooleanArray: "boolean",
+    CategoryArray: "category",
+    TimestampArray: "timestamp",
 }
 
 
-def numbers(*values: float | None) -> NumberColumn:
-    return NumberColumn(np.array([np.nan if value is None else value for value in values], np.float64))
+def numbers(*values: float | None) -> NumberArray:
+    return NumberArray(np.array([np.nan if value is None else value for value in values], np.float64))
 
 
-def moments(*values: float | None) -> TimestampColumn:
-    return TimestampColumn(np.array([np.nan if value is None else value for value in values], np.float64))
+def moments(*values: float | None) -> TimestampArray:
+    return TimestampArray(np.array([np.nan if value is None else value for value in values], np.float64))
 
 
-def flags(*values: bool | None) -> BooleanColumn:
-    return BooleanColumn(np.array([-1 if value is None else value for value in values], np.int8))
+def flags(*values: bool | None) -> BooleanArray:
+    return BooleanArray(np.array([-1 if value is None else value for value in values], np.int8))
 
 
-def texts(*values: str | None) -> CategoryColumn:
+def texts(*values: str | None) -> CategoryArray:
     labels = tuple(dict.fromkeys(value for value in values if value is not None))
     codes = [-1 if value is None else labels.index(value) for value in values]
-    return CategoryColumn(np.array(codes, np.int32), labels)
+    return CategoryArray(np.array(codes, np.int32), labels)
 
 
 def column_of(kind: ColumnKind, cells: Sequence[Cell]) -> Column:
@@ -64,14 +64,14 @@ def rows_of(block: Block, chosen: Sequence[int]) -> Block:
     selected: dict[str, Column] = {}
     for name, column in block.items():
         match column:
-            case CategoryColumn(codes=codes, labels=labels):
+            case CategoryArray(codes=codes, labels=labels):
                 selected[name] = texts(*(labels[codes[row]] if codes[row] >= 0 else None for row in chosen))
-            case BooleanColumn(values=values):
-                selected[name] = BooleanColumn(values[list(chosen)])
-            case NumberColumn(values=real):
-                selected[name] = NumberColumn(real[list(chosen)])
-            case TimestampColumn(values=real):
-                selected[name] = TimestampColumn(real[list(chosen)])
+            case BooleanArray(values=values):
+                selected[name] = BooleanArray(values[list(chosen)])
+            case NumberArray(values=real):
+                selected[name] = NumberArray(real[list(chosen)])
+            case TimestampArray(values=real):
+                selected[name] = TimestampArray(real[list(chosen)])
     return selected
 
 

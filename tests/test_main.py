@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 from starlette.testclient import TestClient
 
-from app.http.dependencies import Limits
+from app.http.dependencies import RequestLimits
 from app.main import create_app
 from app.maintenance.administration import migrate
 from app.services import build
@@ -78,7 +78,7 @@ def test_an_issuer_needs_an_audience_and_a_secure_url(given: dict[str, str], mon
 def test_limits_are_those_of_the_settings(settings: Settings) -> None:
     parts = build(settings)
     app = create_app(settings, parts)
-    assert app.state.services[Limits].max_prediction_rows == 7
+    assert app.state.services[RequestLimits].max_prediction_rows == 7
     parts.close()
 
 

@@ -13,7 +13,7 @@ from app.accounts.tables import PROJECT_ROLE, ROLE, InvitationRow, MemberRow
 from app.database import keyset
 from app.database.base import changed, insertion
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page
+from app.database.keyset import KeysetPage
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from relevance_bayes.records.audit import AuditAction
@@ -46,7 +46,7 @@ class MemberRepository:
                 return _member(state, *row)
         raise _no_such_member(subject)
 
-    def page(self, owner: str, *, limit: int, after: str | None, state: MemberState = "member") -> Page[Member]:
+    def page(self, owner: str, *, limit: int, after: str | None, state: MemberState = "member") -> KeysetPage[Member]:
         """Return a page of members, or of those that are invited, by subject.
 
         Raises InvalidRequestError for an invalid cursor.
@@ -99,7 +99,7 @@ class MemberRepository:
 
     def projects(
         self, subject: str, *, limit: int, after: str | None, state: MemberState = "member"
-    ) -> Page[tuple[str, ProjectRole]]:
+    ) -> KeysetPage[tuple[str, ProjectRole]]:
         """Return a page of the projects of a subject, its own too, or of those it is invited to, by name, with roles.
 
         Raises InvalidRequestError for an invalid cursor.

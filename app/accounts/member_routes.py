@@ -6,7 +6,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import TypeAdapter
 
-from app.accounts.member_service import Members
+from app.accounts.member_service import MemberService
 from app.accounts.records import ROLE_SCOPES
 from app.http.authentication import MEMBERS, PROJECTS
 from app.http.bodies import read_strictly
@@ -48,14 +48,14 @@ def members(
     owner: Owner, services: ServicesDependency, limit: Limit = 20, after: After = None, state: State = "member"
 ) -> Page[Member]:
     """List the members of the project, or the owners that are invited, by subject, each with its role."""
-    page = services[Members].page(owner, limit=limit, after=after, state=state)
+    page = services[MemberService].page(owner, limit=limit, after=after, state=state)
     return Page.of(page.items, page.next)
 
 
 @router.get("/{subject:path}", summary="Get a member", responses=problems(404, 406))
 def member(subject: Subject, owner: Owner, services: ServicesDependency) -> Member:
     """Get a member, or an owner that is invited, with its role."""
-    return services[Members].get(owner, subject)
+    return services[MemberService].get(owner, subject)
 
 
 @router.put(
@@ -74,7 +74,7 @@ def put(subject: Subject, body: JsonBody, owner: Owner, services: ServicesDepend
     Every process of the service follows the change of a member's role within two seconds.
     """
     given = read_strictly(MEMBER, body)
-    made, is_new = services[Members].put(owner, subject, given.role)
+    made, is_new = services[MemberService].put(owner, subject, given.role)
     if is_new:
         response.status_code = 201
         response.headers["Location"] = f"{MEMBERS}/{quote(subject, safe='')}"
@@ -89,7 +89,7 @@ def remove(subject: Subject, owner: Owner, services: ServicesDependency, keys: K
     The API keys that it has made in the project are listed, and revoked unless `keys` is `keep`. What else it created
     in the project stays: datasets, models, unfinished jobs and webhooks.
     """
-    made = services[Members].remove(owner, subject, revokes_keys=keys == "revoke")
+    made = services[MemberService].remove(owner, subject, revokes_keys=keys == "revoke")
     return RemovedMember(subject, made)
 
 
@@ -101,7 +101,7 @@ def projects(
     to which its owner is invited.
     """
     own = principal_of(request).credential
-    page = services[Members].projects(own.owner, limit=limit, after=after, state=state)
+    page = services[MemberService].projects(own.owner, limit=limit, after=after, state=state)
     return Page.of([_project(own, name, role, state) for name, role in page.items], page.next)
 
 
@@ -111,14 +111,14 @@ def accept(name: Name, request: Request, services: ServicesDependency) -> Projec
     every process of the service follows within two seconds.
     """
     own = principal_of(request).credential
-    member = services[Members].accept(name, own.owner)
+    member = services[MemberService].accept(name, own.owner)
     return _project(own, name, member.role, "member")
 
 
 @projects_router.delete("/{name:path}", status_code=204, summary="Leave a project", responses=problems(404, 406))
 def leave(name: Name, request: Request, services: ServicesDependency) -> None:
     """Decline an invitation, or leave a project: the API keys made there as its member are revoked."""
-    services[Members].leave(name, principal_of(request).credential.owner)
+    services[MemberService].leave(name, principal_of(request).credential.owner)
 
 
 def _project(own: Principal, name: str, role: ProjectRole, state: MemberState) -> Project:

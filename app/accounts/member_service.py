@@ -6,7 +6,7 @@ from uuid import UUID
 from app.accounts.member_repository import MemberRepository, no_such_project, project_path
 from app.accounts.records import MAX_OWNER_LENGTH, is_label
 from app.accounts.repository import ApiKeyRepository
-from app.database.keyset import Page
+from app.database.keyset import KeysetPage
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
 from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError
@@ -15,12 +15,12 @@ from relevance_bayes.records.members import Member, MemberState, ProjectRole, Ro
 
 
 @dataclass(frozen=True)
-class Members:
+class MemberService:
     """The members of an owner's project; each API process sees a change within two seconds."""
 
     transaction: OpenTransaction
 
-    def page(self, owner: str, *, limit: int, after: str | None, state: MemberState = "member") -> Page[Member]:
+    def page(self, owner: str, *, limit: int, after: str | None, state: MemberState = "member") -> KeysetPage[Member]:
         """Return a page of members, or of those invited, by subject; raises InvalidRequestError for a bad cursor."""
         with self.transaction() as tx:
             return MemberRepository(tx).page(owner, limit=limit, after=after, state=state)
@@ -75,7 +75,7 @@ class Members:
 
     def projects(
         self, subject: str, *, limit: int, after: str | None, state: MemberState = "member"
-    ) -> Page[tuple[str, ProjectRole]]:
+    ) -> KeysetPage[tuple[str, ProjectRole]]:
         """Return a page of the projects of a subject, its own too, or of those it is invited to, by name, with roles.
 
         Raises InvalidRequestError for an invalid cursor.

@@ -10,15 +10,17 @@ from sqlalchemy import ColumnElement, func, or_, select, union, update
 from app.accounts.records import MAX_KEYS
 from app.accounts.tables import SCOPES, ApiKeyRow, scopes_of
 from app.database import keyset
-from app.database.base import changed
+from app.database.base import Columns, changed
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.identity import Principal
 from relevance_bayes.records.audit import AuditAction, AuditDetail
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.keys import ApiKey
+
+KEY = Columns(ApiKey)
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class ApiKeyRepository:
             raise ConflictError(f"There are {MAX_KEYS:,} valid API keys, the maximum: revoke one first.")
         if self.tx.session.scalar(select(ApiKeyRow.id).where(ApiKeyRow.digest == digest)) is not None:
             raise ConflictError("There is such an API key already.")
-        row = vars(key) | {"id": UUID(key.id), "owner": owner, "digest": digest, "scopes": SCOPES.write(key.scopes)}
-        self.tx.session.add(ApiKeyRow(**row))
+        others = {"id": UUID(key.id), "owner": owner, "digest": digest, "scopes": SCOPES.write(key.scopes)}
+        self.tx.session.add(KEY.write(ApiKeyRow, key, **others))
         self.tx.session.flush()
 
     def get(self, owner: str, key_id: UUID) -> ApiKey:
@@ -47,7 +49,7 @@ class ApiKeyRepository:
             raise NotFoundError(f"There is no API key {key_id}.")
         return _key(row)
 
-    def page(self, owner: str, part: PageRequest) -> Page[ApiKey]:
+    def page(self, owner: str, part: PageRequest) -> KeysetPage[ApiKey]:
         """Return a page of an owner's keys, revoked and expired ones too."""
         query = keyset.by_age(select(ApiKeyRow).where(ApiKeyRow.owner == owner), ApiKeyRow.id, part, keyset.read_id)
         return keyset.page(self.tx.session.scalars(query).all(), part.limit, _key, lambda row: row.id)
@@ -128,5 +130,4 @@ def valid_keys(at: datetime) -> tuple[ColumnElement[bool], ...]:
 
 
 def _key(row: ApiKeyRow) -> ApiKey:
-    times = row.created_at, row.expires_at, row.revoked_at
-    return ApiKey(str(row.id), row.name, row.prefix, SCOPES.read(row.scopes), *times, made_by=row.made_by)
+    return KEY.read(row, id=str(row.id), scopes=SCOPES.read(row.scopes))

@@ -8,7 +8,7 @@ from uuid import UUID
 from app.accounts.records import MAX_OWNER_LENGTH, MIN_KEY_LENGTH, SHOWN_LENGTH, digest, is_label, is_token, new_secret
 from app.accounts.repository import ApiKeyRepository, record_change
 from app.accounts.session_repository import SessionRepository
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
 from app.identity import BUILT_IN_OWNER, Principal, uuid7
@@ -51,7 +51,7 @@ class ApiKeys:
         with self.transaction() as tx:
             return ApiKeyRepository(tx).has_any()
 
-    def page(self, owner: str, part: PageRequest) -> Page[ApiKey]:
+    def page(self, owner: str, part: PageRequest) -> KeysetPage[ApiKey]:
         """Return a page of an owner's keys, revoked and expired ones too."""
         with self.transaction() as tx:
             return ApiKeyRepository(tx).page(owner, part)

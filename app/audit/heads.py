@@ -19,7 +19,7 @@ from pathlib import Path
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
-from app.audit.records import GENESIS, Checkpoint, canonical
+from app.audit.records import GENESIS, ChainHead, canonical
 
 MIN_KEY_BYTES = 32
 """The minimum length of the key: that of the output of SHA-256 (RFC 2104, section 3)."""
@@ -40,7 +40,7 @@ class HeadLine:
     number: int
     at: str
     retention_seconds: int
-    chains: tuple[Checkpoint, ...]
+    chains: tuple[ChainHead, ...]
     digest: str
     previous: str
     mac: str
@@ -54,7 +54,7 @@ class HeadLine:
 LINE: TypeAdapter[HeadLine] = TypeAdapter(HeadLine)
 
 
-def digest_of(heads: Iterable[Checkpoint]) -> str:
+def digest_of(heads: Iterable[ChainHead]) -> str:
     """Return the SHA-256 digest of heads, in the order of their owners."""
     listed = [[head.owner, head.number, head.hash] for head in sorted(heads, key=lambda head: head.owner)]
     return hashlib.sha256(canonical({"chains": listed})).hexdigest()
@@ -87,8 +87,8 @@ class Heads:
     has_history: bool = True
     times: list[datetime] = field(default_factory=list)
     retentions: list[int] = field(default_factory=list)
-    by_owner: dict[str, list[tuple[int, Checkpoint]]] = field(default_factory=dict)
-    latest: dict[str, Checkpoint] = field(default_factory=dict)
+    by_owner: dict[str, list[tuple[int, ChainHead]]] = field(default_factory=dict)
+    latest: dict[str, ChainHead] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     _lines: int = 0
     _mac: str = GENESIS
@@ -117,7 +117,7 @@ class Heads:
             self.times.append(time)
             self.retentions.append(line.retention_seconds)
 
-    def following(self, heads: Sequence[Checkpoint], at: datetime, retention_seconds: int) -> bytes:
+    def following(self, heads: Sequence[ChainHead], at: datetime, retention_seconds: int) -> bytes:
         """Return the next line for the heads of all chains at a time, with its end."""
         changed = tuple(head for head in heads if self.latest.get(head.owner) != head)
         text = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -125,7 +125,7 @@ class Heads:
         content = {**vars(line), "chains": [vars(head) for head in changed], "mac": mac_of(line, self.key)}
         return canonical(content) + b"\n"
 
-    def checkpoints(self, owner: str) -> tuple[Checkpoint, ...]:
+    def checkpoints(self, owner: str) -> tuple[ChainHead, ...]:
         """Return all heads of the chain of an owner."""
         return tuple(head for _, head in self.by_owner.get(owner, ()))
 
@@ -162,7 +162,7 @@ class HeadFile:
         self._heads = Heads(key, has_history=False)
         self._size = 0
 
-    def append(self, heads: Sequence[Checkpoint], at: datetime, *, retention_seconds: int) -> bytes:
+    def append(self, heads: Sequence[ChainHead], at: datetime, *, retention_seconds: int) -> bytes:
         """Append a line for the heads of all chains, and return it once it is on the disk; raises OSError."""
         with self._path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -193,7 +193,7 @@ class HeadWriter:
 
     def __init__(
         self,
-        read: Callable[[], Sequence[Checkpoint]],
+        read: Callable[[], Sequence[ChainHead]],
         file: HeadFile,
         retention_seconds: float,
         *,

@@ -13,7 +13,7 @@ GENESIS = "0" * 64
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class ChainHead:
     """An entry of an owner's chain by its number and hash, such as the last one, as it was at some time."""
 
     owner: str

@@ -3,24 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Literal
 
 from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, select, update
 
-from app.audit.records import EVERYTHING, GENESIS, AuditFilter, Checkpoint, hash_of
+from app.audit.records import EVERYTHING, GENESIS, AuditFilter, ChainHead, hash_of
 from app.audit.tables import AuditChainRow, AuditEntryRow
 from app.database import keyset
-from app.database.base import Document, changed, insertion
+from app.database.base import Columns, Document, changed, insertion
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Change, Transaction
-from relevance_bayes.records.audit import ActorKind, AuditAction, AuditActor, AuditDetail, AuditEntry
+from relevance_bayes.records.audit import ActorKind, AuditActor, AuditDetail, AuditEntry
 
+ENTRY = Columns(AuditEntry)
 DETAILS: Document[dict[str, AuditDetail]] = Document(TypeAdapter(dict[str, AuditDetail]))
-ACTION: TypeAdapter[AuditAction] = TypeAdapter(AuditAction)
 ACTOR: TypeAdapter[ActorKind] = TypeAdapter(ActorKind)
-RESULT: TypeAdapter[Literal["success", "refused"]] = TypeAdapter(Literal["success", "refused"])
 
 AT_ONCE = 1_000
 """The maximum number of rows of one deletion, and of one read of a chain."""
@@ -56,25 +54,25 @@ class AuditRepository:
             moved = {"of": owner, "number": last.number, "hash": last.hash}
             self.tx.session.connection().execute(_MOVE, moved)
 
-    def head(self, owner: str) -> Checkpoint | None:
+    def head(self, owner: str) -> ChainHead | None:
         """Return the last entry that the chain of an owner must have; None without a chain."""
         row = self.tx.session.execute(
             select(AuditChainRow.number, AuditChainRow.hash).where(AuditChainRow.owner == owner)
         ).one_or_none()
-        return None if row is None else Checkpoint(owner, row.number, row.hash)
+        return None if row is None else ChainHead(owner, row.number, row.hash)
 
-    def heads(self) -> tuple[Checkpoint, ...]:
+    def heads(self) -> tuple[ChainHead, ...]:
         """Return the last entries that all chains must have."""
         chain = AuditChainRow
         rows = self.tx.session.execute(select(chain.owner, chain.number, chain.hash))
-        return tuple(Checkpoint(owner, number, last_hash) for owner, number, last_hash in rows)
+        return tuple(ChainHead(owner, number, last_hash) for owner, number, last_hash in rows)
 
     def owners(self) -> tuple[str, ...]:
         """Return all owners that have a chain or entries."""
         found = {*self.tx.session.scalars(select(AuditChainRow.owner))}
         return tuple(sorted(found | {*self.tx.session.scalars(select(AuditEntryRow.owner).distinct())}))
 
-    def page(self, owner: str, part: PageRequest, which: AuditFilter = EVERYTHING) -> Page[AuditEntry]:
+    def page(self, owner: str, part: PageRequest, which: AuditFilter = EVERYTHING) -> KeysetPage[AuditEntry]:
         """Return a page of entries; raises InvalidRequestError for an invalid cursor."""
         query = select(AuditEntryRow).where(AuditEntryRow.owner == owner, *_selected(which))
         query = keyset.by_age(query, AuditEntryRow.number, part, keyset.read_number)
@@ -115,7 +113,7 @@ class AuditRepository:
             self.tx.record("audit.expired", doomed, "/v1/audit", through=number, hash=last_hash)
         return True
 
-    def _locked(self, owner: str) -> Checkpoint:
+    def _locked(self, owner: str) -> ChainHead:
         """Return the last entry of a chain, which is locked; one without entries is made."""
         connection = self.tx.session.connection()
         row = connection.execute(_HEAD, {"of": owner}).one_or_none()
@@ -123,9 +121,9 @@ class AuditRepository:
             new = insertion(self.tx.session, AuditChainRow).values(owner=owner, number=0, hash=GENESIS, expired=0)
             connection.execute(new.on_conflict_do_nothing(index_elements=["owner"]))
             row = connection.execute(_HEAD, {"of": owner}).one()
-        return Checkpoint(owner, row.number, row.hash)
+        return ChainHead(owner, row.number, row.hash)
 
-    def _add(self, change: Change, last: Checkpoint) -> Checkpoint:
+    def _add(self, change: Change, last: ChainHead) -> ChainHead:
         origin = change.origin
         # The id of a key does not show to the owner of a project which member it is of.
         by = None if origin.owner == change.owner else origin.owner
@@ -146,8 +144,9 @@ class AuditRepository:
             hash="",
         )
         entry = replace(entry, hash=hash_of(entry))
-        self.tx.session.connection().execute(_ADD, _columns(entry))
-        return Checkpoint(entry.owner, entry.number, entry.hash)
+        others = {"actor": entry.actor.kind, "actor_id": entry.actor.id, "details": DETAILS.write(dict(entry.details))}
+        self.tx.session.connection().execute(_ADD, vars(entry) | others)
+        return ChainHead(entry.owner, entry.number, entry.hash)
 
 
 def store_changes(tx: Transaction) -> None:
@@ -166,28 +165,6 @@ def _selected(which: AuditFilter) -> list[ColumnElement[bool]]:
     return found
 
 
-def _columns(entry: AuditEntry) -> dict[str, object]:
-    return {
-        **vars(entry),
-        "actor": entry.actor.kind,
-        "actor_id": entry.actor.id,
-        "details": DETAILS.write(dict(entry.details)),
-    }
-
-
 def _entry(row: AuditEntryRow) -> AuditEntry:
-    return AuditEntry(
-        row.owner,
-        row.number,
-        row.at,
-        ACTION.validate_python(row.action),
-        RESULT.validate_python(row.result),
-        AuditActor(ACTOR.validate_python(row.actor), row.actor_id),
-        row.resource,
-        row.address,
-        row.user_agent,
-        row.request_id,
-        DETAILS.read(row.details),
-        row.previous_hash,
-        row.hash,
-    )
+    actor = AuditActor(ACTOR.validate_python(row.actor), row.actor_id)
+    return ENTRY.read(row, actor=actor, details=DETAILS.read(row.details))

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.audit.heads import Heads
-from app.audit.records import EVERYTHING, GENESIS, AuditFilter, Checkpoint
+from app.audit.records import EVERYTHING, GENESIS, AuditFilter, ChainHead
 from app.audit.repository import AuditRepository
 from app.audit.verification import Verification, VerifiedChain
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import OpenTransaction
 from relevance_bayes.records.audit import AuditEntry
 
@@ -18,7 +18,7 @@ class Audit:
 
     transaction: OpenTransaction
 
-    def page(self, owner: str, part: PageRequest, which: AuditFilter = EVERYTHING) -> Page[AuditEntry]:
+    def page(self, owner: str, part: PageRequest, which: AuditFilter = EVERYTHING) -> KeysetPage[AuditEntry]:
         """Return a page of entries; raises InvalidRequestError for an invalid cursor."""
         with self.transaction() as tx:
             return AuditRepository(tx).page(owner, part, which)
@@ -39,12 +39,12 @@ class Audit:
         with self.transaction() as tx:
             return AuditRepository(tx).owners()
 
-    def heads(self) -> tuple[Checkpoint, ...]:
+    def heads(self) -> tuple[ChainHead, ...]:
         """Return the last entries that all chains must have."""
         with self.transaction() as tx:
             return AuditRepository(tx).heads()
 
-    def verify(self, owner: str, checkpoints: Sequence[Checkpoint] = (), heads: Heads | None = None) -> VerifiedChain:
+    def verify(self, owner: str, checkpoints: Sequence[ChainHead] = (), heads: Heads | None = None) -> VerifiedChain:
         """Verify the chain of an owner, while others may append to it; `heads` are older than what is read."""
         if heads is not None:
             checkpoints = (*checkpoints, *heads.checkpoints(owner))
@@ -73,4 +73,4 @@ class Audit:
                 number = batch[-1].number
         except ValueError:
             verification.unreadable()
-        return verification.result(head or Checkpoint(owner, 0, GENESIS))
+        return verification.result(head or ChainHead(owner, 0, GENESIS))

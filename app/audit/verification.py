@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from app.audit.heads import Heads
-from app.audit.records import GENESIS, Checkpoint, hash_of
+from app.audit.records import GENESIS, ChainHead, hash_of
 from relevance_bayes.records.audit import AuditEntry
 
 MAX_FAULTS = 20
@@ -27,7 +27,7 @@ class VerifiedChain:
     owner: str
     entries: int
     first: int | None
-    last: Checkpoint | None
+    last: ChainHead | None
     faults: tuple[str, ...]
 
 
@@ -36,7 +36,7 @@ class Verification:
     """The verification of one chain, to which entries are added in their order."""
 
     owner: str
-    checkpoints: Iterable[Checkpoint] = ()
+    checkpoints: Iterable[ChainHead] = ()
     heads: Heads | None = None
     entries: int = 0
     faults: list[str] = field(default_factory=list)
@@ -81,12 +81,12 @@ class Verification:
         after = "the beginning" if self._last is None else f"entry {self._last.number}"
         self._fault(f"An entry after {after} can't be read: its stored form was changed.")
 
-    def result(self, head: Checkpoint | None = None) -> VerifiedChain:
+    def result(self, head: ChainHead | None = None) -> VerifiedChain:
         """Return the result for a chain that ends with `head`, where that is known."""
         self._check_beginning()
         self._check_expiries()
-        last = None if self._last is None else Checkpoint(self.owner, self._last.number, self._last.hash)
-        if head is not None and head != (last or Checkpoint(self.owner, 0, GENESIS)):
+        last = None if self._last is None else ChainHead(self.owner, self._last.number, self._last.hash)
+        if head is not None and head != (last or ChainHead(self.owner, 0, GENESIS)):
             got = "none" if last is None else f"entry {last.number}"
             self._fault(f"Expected entry {head.number} with the recorded hash as the last one, got {got}.")
         latest = max(self._kept, default=0)

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.audit.exporting import EXPORTS
 from app.audit.heads import Heads, read_heads, read_key
-from app.audit.records import AuditFilter, Checkpoint
+from app.audit.records import AuditFilter, ChainHead
 from app.audit.service import Audit
 from app.audit.verification import Verification, VerifiedChain
 from app.cli.config import database_in_reach, usable_settings
@@ -172,7 +172,7 @@ def _warn_of_limits(heads: Heads | None) -> None:
 
 
 def _of_file(
-    path: Path, owner: str | None, kept: Sequence[Checkpoint], heads: Heads | None
+    path: Path, owner: str | None, kept: Sequence[ChainHead], heads: Heads | None
 ) -> tuple[VerifiedChain, ...]:
     """Return the chains in a file, or that of an owner, also where the file has none of its entries."""
 
@@ -194,7 +194,7 @@ def _of_file(
     return tuple(one.result() for name, one in verified.items() if owner in {None, name})
 
 
-def _checkpoints(path: Path) -> tuple[Checkpoint, ...]:
+def _checkpoints(path: Path) -> tuple[ChainHead, ...]:
     try:
         chains = CHAINS.validate_json(path.read_bytes())
     except OSError as error:

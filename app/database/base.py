@@ -6,6 +6,7 @@ JSON is stored as text: both databases return it as it was written, and a person
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from inspect import signature
 from typing import Generic, TypeVar
 from uuid import UUID
 
@@ -129,6 +130,7 @@ def insertion(session: Session, row: type[Base]) -> sqlite.Insert | postgresql.I
 
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Base)
 
 
 @dataclass(frozen=True)
@@ -149,3 +151,28 @@ class Document(Generic[T]):
     def read_optional(self, text: str | None) -> T | None:
         """Return the value, or None where nothing was written."""
         return None if text is None else self.read(text)
+
+
+class Columns(Generic[T]):
+    """The members of a record in the columns of the same names; those in another form are given by name."""
+
+    def __init__(self, record: type[T]) -> None:
+        self._record = record
+        self._names = tuple(signature(record).parameters)
+        self._adapter: TypeAdapter[T] | None = None  # made when a row is first read: a union of reports takes 30 ms
+
+    def read(self, row: Base, /, **others: object) -> T:
+        """Return the record of a row; `others` are the members that it has in another form, or not at all."""
+        if self._adapter is None:
+            self._adapter = TypeAdapter(self._record)
+        stored = {name: getattr(row, name) for name in self._names if name not in others}
+        return self._adapter.validate_python(stored | others)
+
+    def values(self, row: type[Base], record: T, /, **others: object) -> dict[str, object]:
+        """Return the values of the columns of a table, of which `others` are no members, or have another form."""
+        same = {name: getattr(record, name) for name in self._names if name in row.__table__.columns}
+        return same | others
+
+    def write(self, row: type[R], record: T, /, **others: object) -> R:
+        """Return the row of a record, with such values."""
+        return row(**{name: getattr(record, name) for name in self._names if name in row.__table__.columns} | others)

@@ -30,7 +30,7 @@ class PageRequest:
 
 
 @dataclass(frozen=True)
-class Page(Generic[T]):
+class KeysetPage(Generic[T]):
     """A page of a keyset list.
 
     `next` is the opaque cursor of the following page, None at the end.
@@ -60,10 +60,10 @@ def by_age(
     return query.order_by(column.desc() if newest_first else column).limit(part.limit + 1)
 
 
-def page(rows: Sequence[R], limit: int, item: Callable[[R], T], key: Callable[[R], Key]) -> Page[T]:
+def page(rows: Sequence[R], limit: int, item: Callable[[R], T], key: Callable[[R], Key]) -> KeysetPage[T]:
     """Return a page of at most `limit` items from up to `limit + 1` rows."""
     kept = rows[:limit]
-    return Page(tuple(item(row) for row in kept), _write(key(kept[-1])) if len(rows) > limit and kept else None)
+    return KeysetPage(tuple(item(row) for row in kept), _write(key(kept[-1])) if len(rows) > limit and kept else None)
 
 
 def read_id(after: str) -> UUID:

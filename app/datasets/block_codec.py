@@ -3,7 +3,7 @@
 import numpy as np
 
 from app.database.frame import Arrays, Content, Json, Stored, UnreadableBytesError, read, write
-from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.columns import Block, BooleanArray, CategoryArray, Column, NumberArray, TimestampArray
 
 
 def encode_block(block: Block) -> bytes:
@@ -12,16 +12,16 @@ def encode_block(block: Block) -> bytes:
     arrays: list[Stored] = []
     for name, column in block.items():
         match column:
-            case NumberColumn(values):
+            case NumberArray(values):
                 columns.append([name, "number"])
                 arrays.append(values)
-            case TimestampColumn(values):
+            case TimestampArray(values):
                 columns.append([name, "timestamp"])
                 arrays.append(values)
-            case BooleanColumn(flags):
+            case BooleanArray(flags):
                 columns.append([name, "boolean"])
                 arrays.append(flags)
-            case CategoryColumn(codes, labels):
+            case CategoryArray(codes, labels):
                 columns.append([name, "category", list(labels)])
                 arrays.append(codes)
     return write(Content.BLOCK, {"columns": columns}, arrays, compressible=True)
@@ -33,7 +33,7 @@ def cell_bytes(block: Block) -> int:
 
 
 def _cell_bytes(column: Column) -> int:
-    if not isinstance(column, CategoryColumn):
+    if not isinstance(column, CategoryArray):
         return column.values.nbytes
     lengths = np.fromiter((len(label.encode()) for label in column.labels), np.int64, len(column.labels))
     return int(lengths[column.codes[column.codes >= 0]].sum()) + column.codes.nbytes
@@ -51,11 +51,11 @@ def decode_block(data: bytes) -> Block:
 def _column(described: Json, number: int, arrays: Arrays) -> tuple[str, Column]:
     match described:
         case [str(name), "number"]:
-            return name, NumberColumn(arrays.real(number))
+            return name, NumberArray(arrays.real(number))
         case [str(name), "timestamp"]:
-            return name, TimestampColumn(arrays.real(number))
+            return name, TimestampArray(arrays.real(number))
         case [str(name), "boolean"]:
-            return name, BooleanColumn(arrays.flags(number))
+            return name, BooleanArray(arrays.flags(number))
         case [str(name), "category", [*labels]]:
-            return name, CategoryColumn(arrays.codes(number), tuple(str(label) for label in labels))
+            return name, CategoryArray(arrays.codes(number), tuple(str(label) for label in labels))
     raise UnreadableBytesError(f"expected a column of a known kind, got {described!r}")

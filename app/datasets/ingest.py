@@ -1,6 +1,6 @@
 """Ingestion of a table: each block is stored in a short transaction; the dataset is visible once all are stored."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -11,14 +11,12 @@ from app.database.transaction import Clock, OpenTransaction
 from app.datasets.records import Dataset, Received, Upload
 from app.datasets.repository import DatasetRepository
 from app.errors import UnavailableError
-from app.formats.streams import no_readings
+from app.formats.streams import TableStream
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
 from app.limits.service import DATASET_BYTES, DATASETS, check_quota
-from relevance_bayes.records.datasets import ColumnReading, Image
 from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.statistics import TableStatistics
 
@@ -37,30 +35,24 @@ class Ingest:
         self,
         owner: str,
         name: str,
+        table: TableStream,
         *,
-        names: Sequence[str],
-        kinds: Sequence[ColumnKind],
-        blocks: Iterator[Block],
-        image: Image | None = None,
-        readings: Callable[[], Mapping[str, ColumnReading]] = no_readings,
         reuse: bool = False,
         keyed: Keyed[Received] | None = None,
     ) -> Received:
-        """Store the table whose columns are `names` of `kinds` and whose rows are `blocks`, in order; or an `image`.
+        """Store a table, or an image.
 
         With `reuse`, a dataset of the owner with the same name and content is returned in its place, where there is
         one; of two uploads at the same time, each may make one.
 
-        `readings` are those of the columns, once all blocks are read.
-
-        `blocks` is read outside transactions, so it may be slow. After an error nothing of the upload stays. The
+        The table is read outside transactions, so it may be slow. After an error nothing of the upload stays. The
         response to a `keyed` request is stored in the transaction that makes the dataset. Raises InvalidDataError where
-        there are no rows, KeyInUseError, QuotaExceededError, and what `blocks` raises.
+        there are no rows, KeyInUseError, QuotaExceededError, and what the blocks of the table raise.
         """
-        first = next(blocks, None)
+        first = next(table.blocks, None)
         if first is None:
             raise InvalidDataError("The table has no rows.")
-        upload = Upload(uuid7(), owner, name, self.clock(), tuple(names), tuple(kinds), image)
+        upload = Upload(uuid7(), owner, name, self.clock(), table.names, table.kinds, table.image)
         with self.transaction() as tx:
             if keyed is not None:
                 IdempotencyKeyRepository(tx).begin(keyed.key, upload.id)
@@ -68,8 +60,8 @@ class Ingest:
             check_quota(tx, owner, DATASETS, lambda: datasets.count(owner) + 1)
             datasets.begin(upload)
         try:
-            made = self._store(upload, chain((first,), blocks), keyed)
-            read = readings()
+            made = self._store(upload, chain((first,), table.blocks), keyed)
+            read = table.readings()
             made = replace(made, columns=tuple(replace(one, reading=read.get(one.name)) for one in made.columns))
             return self._finished(upload, made, reuse=reuse, keyed=keyed)
         except BaseException:

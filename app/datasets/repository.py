@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.database import keyset
-from app.database.base import Document, changed
+from app.database.base import Columns, Document, changed
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import CANCEL, Transaction, count_holds, hold
 from app.datasets.block_codec import cell_bytes, decode_block, encode_block
 from app.datasets.records import Dataset, Upload
@@ -22,6 +22,8 @@ from relevance_bayes.records.datasets import Image
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
 
+UPLOAD = Columns(Upload)
+DATASET = Columns(Dataset)
 COLUMNS = Document(TypeAdapter(tuple[ColumnSummary, ...]))
 
 
@@ -59,12 +61,10 @@ class DatasetRepository:
 
     def begin(self, upload: Upload) -> None:
         """Insert an upload, which is visible only to its uploader."""
-        row = DatasetRow(
-            id=upload.id,
-            owner=upload.owner,
-            name=upload.name,
+        row = UPLOAD.write(
+            DatasetRow,
+            upload,
             state="uploading",
-            created_at=upload.created_at,
             written_at=self.tx.clock(),
             height=None if upload.image is None else upload.image.height,
             width=None if upload.image is None else upload.image.width,
@@ -158,7 +158,7 @@ class DatasetRepository:
         found = map(_dataset, self.tx.session.scalars(_ready().where(*alike).order_by(DatasetRow.id)))
         return next((one for one in found if one.image == dataset.image), None)
 
-    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
+    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> KeysetPage[Dataset]:
         """Return a page of finished datasets; raises InvalidRequestError for an invalid cursor."""
         query = _ready().where(DatasetRow.owner == owner)
         if name is not None:
@@ -227,18 +227,10 @@ def _kept(owner: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def _dataset(row: DatasetRow) -> Dataset:
-    if row.rows is None or row.digest is None or row.columns is None:
+    if row.columns is None:
         raise AssertionError(f"dataset {row.id} is ready without its figures, which violates a constraint of the table")
-    return Dataset(
-        id=row.id,
-        owner=row.owner,
-        name=row.name,
-        created_at=row.created_at,
-        rows=row.rows,
-        digest=row.digest,
-        columns=COLUMNS.read(row.columns),
-        image=None if row.height is None or row.width is None else Image(row.height, row.width),
-    )
+    image = None if row.height is None or row.width is None else Image(row.height, row.width)
+    return DATASET.read(row, columns=COLUMNS.read(row.columns), image=image)
 
 
 def _upload_is_gone() -> NotFoundError:

@@ -11,7 +11,7 @@ from app.datasets.ingest import Ingest
 from app.datasets.records import Dataset, Received
 from app.datasets.service import Datasets, Row
 from app.datasets.uploads import (
-    Upload,
+    ReceivedBody,
     dataset_name,
     declared_kinds,
     open_table,
@@ -151,22 +151,12 @@ async def upload(
     limits = limits_of(request)
     dataset_name(name, None)  # refused before the body is read
 
-    def store(body: Upload, keyed: Keyed[Received] | None) -> Received:
+    def store(body: ReceivedBody, keyed: Keyed[Received] | None) -> Received:
         called = dataset_name(name, body.file_name)
 
         def receive(revised: Mapping[str, ColumnKind]) -> Received:
             table = open_table(body, options, declared=declared, limits=limits, revised=revised)
-            return services[Ingest].receive(
-                owner,
-                called,
-                names=table.names,
-                kinds=table.kinds,
-                blocks=table.blocks,
-                image=table.image,
-                readings=table.readings,
-                reuse=reuse,
-                keyed=keyed,
-            )
+            return services[Ingest].receive(owner, called, table, reuse=reuse, keyed=keyed)
 
         try:
             return read_until_consistent(receive)

@@ -7,14 +7,14 @@ from uuid import UUID
 
 import numpy as np
 
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import OpenTransaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.values import Cell
-from relevance_bayes.tables.columns import IMAGE_COLUMNS, NumberColumn, block_rows
+from relevance_bayes.tables.columns import IMAGE_COLUMNS, NumberArray, block_rows
 from relevance_bayes.tables.encoding import raw_cells
 
 MAX_CELLS_OF_ROWS = 100_000
@@ -40,7 +40,7 @@ class Datasets:
         with self.transaction() as tx:
             return DatasetRepository(tx).get(owner, dataset_id)
 
-    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
+    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> KeysetPage[Dataset]:
         """Return a page of datasets, of those with a name where one is given."""
         with self.transaction() as tx:
             return DatasetRepository(tx).page(owner, part, name=name)
@@ -82,7 +82,7 @@ class Datasets:
             if stored is None:
                 return
             column = stored[1][IMAGE_COLUMNS[2]]
-            if not isinstance(column, NumberColumn):
+            if not isinstance(column, NumberArray):
                 raise TypeError(f"expected an image's intensities, got {type(column).__name__}")
             yield column.values
 

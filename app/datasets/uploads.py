@@ -15,7 +15,7 @@ from app.formats.format import ReadOptions, TableFormat, TableLimits
 from app.formats.spool import SpoolFile, spooled
 from app.formats.streams import MAX_NAME_LENGTH, ReadAgainError, TableStream, is_plain, within
 from app.http.decompression import Decompressor
-from app.http.dependencies import Limits
+from app.http.dependencies import RequestLimits
 from app.http.negotiation import FORM, media_type_of, table_format_of
 from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.records.values import ColumnKind
@@ -27,7 +27,7 @@ UNNAMED = "dataset"
 
 
 @dataclass(frozen=True)
-class Upload:
+class ReceivedBody:
     """A completely received body."""
 
     file: SpoolFile
@@ -42,7 +42,7 @@ class Upload:
 
 
 @asynccontextmanager
-async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
+async def received(request: Request, limits: RequestLimits) -> AsyncIterator[ReceivedBody]:
     """Receive the body into a spooled file, which exists as long as the context is open.
 
     Raises HTTPException (415), TooLargeError before more than the limit is read, MalformedBodyError for an
@@ -68,10 +68,10 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
             raise MalformedBodyError("The connection ended before the body did.") from None
         await file.flush()
         assert found is not None
-        yield Upload(file, found, media_type_of(content_type), form.name if form is not None else None)
+        yield ReceivedBody(file, found, media_type_of(content_type), form.name if form is not None else None)
 
 
-async def _unpacked(request: Request, decompressor: Decompressor, limits: Limits) -> AsyncIterator[bytes]:
+async def _unpacked(request: Request, decompressor: Decompressor, limits: RequestLimits) -> AsyncIterator[bytes]:
     """Decompress the pieces of the body; raises TooLargeError where they exceed the limit."""
     come = 0
     async for piece in request.stream():
@@ -84,7 +84,7 @@ async def _unpacked(request: Request, decompressor: Decompressor, limits: Limits
 
 
 async def _take_apart(
-    pieces: AsyncIterator[bytes], form: OneFile, file: SpoolFile, limits: Limits
+    pieces: AsyncIterator[bytes], form: OneFile, file: SpoolFile, limits: RequestLimits
 ) -> tuple[TableFormat, str]:
     """Write the form's file; return its format, and its media type in the form."""
     found: TableFormat | None = None
@@ -125,11 +125,11 @@ def read_until_consistent(read: Callable[[Mapping[str, ColumnKind]], T]) -> T:
 
 
 def open_table(
-    upload: Upload,
+    upload: ReceivedBody,
     options: ReadOptions,
     *,
     declared: Mapping[str, ColumnKind],
-    limits: Limits,
+    limits: RequestLimits,
     revised: Mapping[str, ColumnKind] | None = None,
 ) -> TableStream:
     """Return the upload as a stream of blocks within the limits; blocks the thread, raises what the formats raise.

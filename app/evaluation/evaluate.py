@@ -12,7 +12,7 @@ from app.evaluation.metrics.classes import ClassScores
 from app.evaluation.metrics.numbers import NumberScores
 from app.evaluation.planning import EvaluationPlan
 from app.jobs.records import Job
-from app.jobs.worker.attempts import Attempt
+from app.jobs.worker.attempts import JobAttempt
 from app.prediction import ServedVersion, evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand
 from app.prediction.training_rows import KnownRows, seen_rows, training_rows_of
@@ -79,7 +79,7 @@ def _added(scores: Scores, labelled: Labelled) -> Scores:
             raise TypeError(f"expected rows of one kind, got {type(labelled).__name__} for {type(scores).__name__}")
 
 
-def evaluate(attempt: Attempt, job: Job, plan: EvaluationPlan) -> AnyEvaluationResult:
+def evaluate(attempt: JobAttempt, job: Job, plan: EvaluationPlan) -> AnyEvaluationResult:
     """Return the metrics of the version's predictions; raises Superseded, Interrupted."""
     served = version_at_hand(attempt, job, plan.version)
     training_rows = training_rows_of(attempt, job, served.version)

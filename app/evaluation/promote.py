@@ -16,9 +16,9 @@ from app.evaluation.metrics.losses import losses
 from app.evaluation.metrics.paired import PairedDifferences, verdict
 from app.evaluation.planning import PromotionPlan
 from app.http.conditions import UNCONDITIONAL
-from app.jobs.records import Job, Problem
+from app.jobs.records import Job, JobFailure
 from app.jobs.repository import JobRepository
-from app.jobs.worker.attempts import Attempt
+from app.jobs.worker.attempts import JobAttempt
 from app.prediction import ServedVersion, evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand
 from app.prediction.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
@@ -33,7 +33,7 @@ from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.tasks.prediction import LabelledBlock
 from relevance_bayes.tasks.rows import content_hash
 
-ALIAS_MOVED = Problem(
+ALIAS_MOVED = JobFailure(
     "alias-moved",
     "The alias points to another version by now",
     "The alias was moved or removed while the two versions were compared: retry the job to compare with the version "
@@ -41,7 +41,7 @@ ALIAS_MOVED = Problem(
 )
 
 
-def promote(attempt: Attempt, job: Job, request: PromotionRequest, plan: PromotionPlan) -> AnyPromotionResult:
+def promote(attempt: JobAttempt, job: Job, request: PromotionRequest, plan: PromotionPlan) -> AnyPromotionResult:
     """Return the decision on the alias; raises Superseded, Interrupted."""
     challenger = _Compared.of(attempt, job, plan.version)
     if plan.champion is None:
@@ -81,7 +81,7 @@ class _Compared:
     accumulator: ScoreAccumulator
 
     @classmethod
-    def of(cls, attempt: Attempt, job: Job, number: int) -> "_Compared":
+    def of(cls, attempt: JobAttempt, job: Job, number: int) -> "_Compared":
         """Return it without rows; raises Superseded, Interrupted."""
         served = version_at_hand(attempt, job, number)
         training_rows = training_rows_of(attempt, job, served.version)
@@ -94,7 +94,7 @@ class _Compared:
         return found
 
 
-def _without_holder(attempt: Attempt, job: Job, challenger: _Compared) -> AnyPromotionResult:
+def _without_holder(attempt: JobAttempt, job: Job, challenger: _Compared) -> AnyPromotionResult:
     seen = 0
     for whole in reported_blocks(attempt, job, phase="compare"):
         block = _unseen(whole, challenger)
@@ -132,7 +132,7 @@ def _unknown(*versions: _Compared) -> str:
     return f" The rows that {versions_} {' and '.join(numbers)} learned from are not known, so none was left out."
 
 
-def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: AnyPromotionResult) -> None:
+def conclude(attempt: JobAttempt, job: Job, plan: PromotionPlan, found: AnyPromotionResult) -> None:
     """Record the end and move the alias in one transaction, if it still points to the version compared with.
 
     Raises Interrupted.
@@ -140,10 +140,10 @@ def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: AnyPromotio
     try:
         attempt.records.retry(lambda tx: _end(attempt, job, plan, found, tx))
     except ConflictError as refusal:  # a new alias of a model that has the maximum
-        attempt.fail(Problem("alias-refused", "The alias can't be made", refusal.detail))
+        attempt.fail(JobFailure("alias-refused", "The alias can't be made", refusal.detail))
 
 
-def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: AnyPromotionResult, tx: Transaction) -> None:
+def _end(attempt: JobAttempt, job: Job, plan: PromotionPlan, found: AnyPromotionResult, tx: Transaction) -> None:
     # Locked first: no other transaction moves an alias of the model between this read and the move.
     ModelRepository(tx).lock(job.owner, plan.model)
     if _holder(tx, job.owner, plan) != plan.champion:

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.evaluation.jobs import PROMOTION_OPTIONS, promotion_record
-from app.evaluation.service import Scoring
+from app.evaluation.service import EvaluationService
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
 from app.http.idempotency import Idempotency, Key, named, once
@@ -17,7 +17,7 @@ from app.http.references import AliasName, ModelName, refuse_no_alias
 from app.http.rendering import to_json
 from app.jobs.records import Job
 from app.jobs.schemas import ScoringsQuery
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from relevance_bayes.records.pages import Page
 from relevance_bayes.records.promotions import Promotion, PromotionRequest
@@ -54,7 +54,9 @@ def submit(
 
     def create(keyed: Keyed[Job] | None) -> Job:
         options = read_strictly(PROMOTION_OPTIONS, body)
-        return services[Scoring].submit(owner, PromotionRequest(**vars(options), model=name, alias=alias), keyed=keyed)
+        return services[EvaluationService].submit(
+            owner, PromotionRequest(**vars(options), model=name, alias=alias), keyed=keyed
+        )
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
@@ -72,7 +74,7 @@ def retry(request: Request, job_id: str, owner: Owner, services: ServicesDepende
     first = identifier(job_id, "promotion")
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        return services[Scoring].retry(owner, first, "promotion", keyed=keyed)
+        return services[EvaluationService].retry(owner, first, "promotion", keyed=keyed)
 
     return once(services[Idempotency], named(request, owner, key), _queued, create)
 
@@ -89,7 +91,7 @@ def promotions(
     query: Annotated[ScoringsQuery, Query()],
 ) -> Page[Promotion]:
     """List promotions by age, including those that moved no alias."""
-    page = services[Jobs].page(owner, query.part, which=query.which("promotion"))
+    page = services[JobService].page(owner, query.part, which=query.which("promotion"))
     return Page.of([promotion_record(job, diagnostics=False) for job in page.items], page.next)
 
 
@@ -104,4 +106,4 @@ async def promotion(
 @router.post("/{job_id}/cancel", status_code=202, summary="Cancel a promotion", responses=problems(404, 406, 409))
 def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> Promotion:
     """Cancel a promotion: a queued one ends at once, a running one within about a second; the alias stays."""
-    return promotion_record(services[Jobs].cancel(owner, identifier(job_id, "promotion"), kind="promotion"))
+    return promotion_record(services[JobService].cancel(owner, identifier(job_id, "promotion"), kind="promotion"))

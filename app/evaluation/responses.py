@@ -109,37 +109,44 @@ class LargestVariationOut(BaseModel):
     total_variation: float
 
 
-class NumbersSummaryOut(BaseModel):
-    """Figures over all rows; null without rows."""
+class _Summary(BaseModel):
+    """The number of rows that a summary is of."""
 
     rows: int
+
+
+class NumbersSummaryOut(_Summary):
+    """Figures over all rows; null without rows."""
+
     mean_difference: float | None = Field(description="Above 0 where the second version predicts more on average.")
     mean_absolute_difference: float | None
     largest: LargestDifferenceOut | None
 
 
-class ClassesSummaryOut(BaseModel):
+class ClassesSummaryOut(_Summary):
     """Figures over all rows; null without rows."""
 
-    rows: int
     labels_differ: int = Field(description="The number of rows whose most probable class differs.")
     mean_total_variation: float | None
     largest: LargestVariationOut | None
 
 
-class NumbersComparisonOut(BaseModel):
-    """A comparison of two versions of numbers."""
+class _Comparison(BaseModel):
+    """The two versions of a comparison."""
 
     first: VersionName
     second: VersionName
+
+
+class NumbersComparisonOut(_Comparison):
+    """A comparison of two versions of numbers."""
+
     summary: NumbersSummaryOut
     rows: Sequence[NumbersRowOut]
 
 
-class ClassesComparisonOut(BaseModel):
+class ClassesComparisonOut(_Comparison):
     """A comparison of two versions of classes."""
 
-    first: VersionName
-    second: VersionName
     summary: ClassesSummaryOut
     rows: Sequence[ClassesRowOut]

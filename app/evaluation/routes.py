@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from app.evaluation.comparison_codec import comparison_json
 from app.evaluation.jobs import EVALUATION, evaluation_record
 from app.evaluation.responses import ClassesComparisonOut, NumbersComparisonOut
-from app.evaluation.service import Scoring
+from app.evaluation.service import EvaluationService
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier, limits_of
 from app.http.disconnection import run_for_client
@@ -20,7 +20,7 @@ from app.http.references import VersionReference
 from app.http.rendering import to_json
 from app.jobs.records import Job, JobFilter
 from app.jobs.schemas import ScoringsQuery, StateQuery
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
@@ -44,7 +44,7 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
     """Queue an evaluation: a version predicts all rows of a dataset, and its metrics on the target are computed."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        return services[Scoring].submit(owner, read_strictly(EVALUATION.request.adapter, body), keyed=keyed)
+        return services[EvaluationService].submit(owner, read_strictly(EVALUATION.request.adapter, body), keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
@@ -62,7 +62,7 @@ def retry(request: Request, job_id: str, owner: Owner, services: ServicesDepende
     first = identifier(job_id, "evaluation")
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        return services[Scoring].retry(owner, first, "evaluation", keyed=keyed)
+        return services[EvaluationService].retry(owner, first, "evaluation", keyed=keyed)
 
     return once(services[Idempotency], named(request, owner, key), _queued, create)
 
@@ -79,7 +79,7 @@ def evaluations(
     query: Annotated[ScoringsQuery, Query()],
 ) -> Page[Evaluation]:
     """List evaluations with their metrics, by age."""
-    page = services[Jobs].page(owner, query.part, which=query.which("evaluation"))
+    page = services[JobService].page(owner, query.part, which=query.which("evaluation"))
     return Page.of([evaluation_record(job, diagnostics=False) for job in page.items], page.next)
 
 
@@ -97,7 +97,7 @@ def of_version(
     """List the evaluations of one version with their metrics, by age."""
     number = services[Catalogue].version(owner, reference).number
     which = JobFilter("evaluation", query.state, reference.model, number)
-    page = services[Jobs].page(owner, query.part, which=which)
+    page = services[JobService].page(owner, query.part, which=which)
     return Page.of([evaluation_record(job, diagnostics=False) for job in page.items], page.next)
 
 
@@ -114,7 +114,7 @@ async def evaluation(
 @router.post("/{job_id}/cancel", status_code=202, summary="Cancel an evaluation", responses=problems(404, 406, 409))
 def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> Evaluation:
     """Cancel an evaluation: a queued one ends at once, a running one within about a second."""
-    return evaluation_record(services[Jobs].cancel(owner, identifier(job_id, "evaluation"), kind="evaluation"))
+    return evaluation_record(services[JobService].cancel(owner, identifier(job_id, "evaluation"), kind="evaluation"))
 
 
 comparisons = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[AcceptsJson])

@@ -6,9 +6,9 @@ from uuid import UUID
 from app.evaluation.evaluate import evaluate
 from app.evaluation.jobs import EVALUATION, EVALUATION_RESULT, PROMOTION
 from app.evaluation.promote import conclude, promote
-from app.jobs.records import Job, Problem, wrong_kind
+from app.jobs.records import Job, JobFailure, wrong_kind
 from app.jobs.repository import JobRepository
-from app.jobs.worker.attempts import TOO_LONG, Attempt, Interrupted, Records, Superseded, TimeLimitExceeded
+from app.jobs.worker.attempts import TOO_LONG, Interrupted, JobAttempt, Records, Superseded, TimeLimitExceeded
 from app.prediction.batch_jobs import RESULT, resumption_of_result
 
 
@@ -35,7 +35,7 @@ class Scorer:
                 attempt.event.interrupted()
             return False
 
-    def _do(self, attempt: Attempt) -> None:
+    def _do(self, attempt: JobAttempt) -> None:
         try:
             self._score(attempt, attempt.job)
         except Superseded:
@@ -46,7 +46,7 @@ class Scorer:
             attempt.hand_back()
             raise
 
-    def _score(self, attempt: Attempt, job: Job) -> None:
+    def _score(self, attempt: JobAttempt, job: Job) -> None:
         match job.kind:
             case "evaluation":
                 _, evaluated = EVALUATION.read(job)
@@ -59,13 +59,13 @@ class Scorer:
                 from app.prediction.batch_runner import predict_dataset
 
                 found = predict_dataset(attempt, job, by=self.program)
-                _end(attempt, found if isinstance(found, Problem) else RESULT.write(found))
+                _end(attempt, found if isinstance(found, JobFailure) else RESULT.write(found))
             case "training":
                 raise wrong_kind(job, "a job that uses versions")
 
 
-def _end(attempt: Attempt, found: str | Problem) -> None:
-    if isinstance(found, Problem):
+def _end(attempt: JobAttempt, found: str | JobFailure) -> None:
+    if isinstance(found, JobFailure):
         attempt.fail(found)
     else:
         attempt.records.retry(lambda tx: JobRepository(tx).conclude(attempt.job_id, attempt.number, found))

@@ -25,7 +25,7 @@ JudgingRequest: TypeAlias = EvaluationRequest | PromotionRequest
 
 
 @dataclass(frozen=True)
-class Scoring:
+class EvaluationService:
     """Jobs that compare versions' predictions with the target of a dataset."""
 
     transaction: OpenTransaction

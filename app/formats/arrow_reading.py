@@ -33,7 +33,7 @@ from app.formats.streams import EmptyColumns, ReadAgainError, TableStream, check
 from relevance_bayes.records.datasets import ColumnReading
 from relevance_bayes.records.errors import Fault, InvalidDataError
 from relevance_bayes.records.values import Cell, ColumnKind
-from relevance_bayes.tables.columns import Block, Column, NumberColumn, TimestampColumn, rows_of_a_block
+from relevance_bayes.tables.columns import Block, Column, NumberArray, TimestampArray, rows_of_a_block
 from relevance_bayes.tables.kinds import (
     END_SECOND,
     FIRST_SECOND,
@@ -120,11 +120,11 @@ def typed_column(kind: ColumnKind, values: pa.Array, *, exact: bool) -> tuple[Co
         return _numbers(values, exact=exact)
     if kind == "timestamp" and _is_time(own):
         seconds, cell_faults = _seconds(values)
-        return TimestampColumn(seconds), cell_faults
+        return TimestampArray(seconds), cell_faults
     return column_of(kind, cells_of(values), exact=exact)
 
 
-def _numbers(values: pa.Array, *, exact: bool) -> tuple[NumberColumn, CellFaults]:  # type: ignore[type-arg]
+def _numbers(values: pa.Array, *, exact: bool) -> tuple[NumberArray, CellFaults]:  # type: ignore[type-arg]
     # Conversions without Arrow's compute functions come first: these take 20 MB once any of them is called.
     plain = values if values.type == pa.float64() else values.cast(pa.float64(), safe=False)
     numbers = plain.to_numpy(zero_copy_only=False)
@@ -142,7 +142,7 @@ def _numbers(values: pa.Array, *, exact: bool) -> tuple[NumberColumn, CellFaults
     if exact and pa.types.is_decimal(values.type):
         long = [row for row in _long_decimals(values) if abs(values[row].as_py()) > MAX_EXACT_INTEGER]
         cell_faults += [long_integer(row, f"{values[row].as_py():f}") for row in long]
-    return NumberColumn(numbers), cell_faults
+    return NumberArray(numbers), cell_faults
 
 
 def _seconds(values: pa.Array) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], CellFaults]:  # type: ignore[type-arg]

@@ -10,7 +10,7 @@ import pyarrow as pa
 from app.formats.streams import FlatTable
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.records.values import text_of
-from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, Labels, NumberColumn, TimestampColumn
+from relevance_bayes.tables.columns import BooleanArray, CategoryArray, Column, Labels, NumberArray, TimestampArray
 from relevance_bayes.tables.formulas import escaped
 
 AnyArray: TypeAlias = "pa.Array[pa.Scalar[pa.DataType]]"
@@ -47,19 +47,19 @@ def without_formulas(table: pa.Table) -> pa.Table:
 def raw_array(column: Column, *, integral: bool) -> AnyArray:
     """Return a column as it was uploaded; numbers as integers where `integral`."""
     match column:
-        case CategoryColumn(codes=codes, labels=labels):
+        case CategoryArray(codes=codes, labels=labels):
             texts = pa.array([*labels], pa.string())
             return texts.take(pa.array(codes, pa.int32(), mask=codes < 0))
-        case BooleanColumn(values=flags):
+        case BooleanArray(values=flags):
             return pa.array(flags > 0, pa.bool_(), mask=flags < 0)
-        case TimestampColumn(values=values):
+        case TimestampArray(values=values):
             missing = np.isnan(values)
             microseconds = np.round(np.where(missing, 0.0, values) * 1e6).astype(np.int64)
             return pa.array(microseconds, pa.timestamp("us", "UTC"), mask=missing)
-        case NumberColumn(values=values) if integral:
+        case NumberArray(values=values) if integral:
             missing = np.isnan(values)
             return pa.array(np.where(missing, 0.0, values).astype(np.int64), pa.int64(), mask=missing)
-        case NumberColumn(values=values):
+        case NumberArray(values=values):
             return _numbers(values, None)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from app.errors import TooLargeError
 from relevance_bayes.records.errors import Fault, InvalidDataError
 from relevance_bayes.records.values import ColumnKind, NumberForm, text_of
-from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.columns import Block, BooleanArray, CategoryArray, Column, NumberArray, TimestampArray
 from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER, is_nanoseconds, seconds_of
 
 MAX_FAULTS_REPORTED = 20
@@ -227,7 +227,7 @@ def block_of(
     count, rows = 0, set[int]()
     for (name, kind), values in zip(columns, cells, strict=True):
         if together is not None and kind == "number":
-            block[name] = NumberColumn(next(together))
+            block[name] = NumberArray(next(together))
             continue
         block[name], cell_faults = column_of(kind, values)
         if count > MAX_FAULTS:  # beyond the maximum, one fault a row is enough
@@ -253,7 +253,7 @@ def _numbers_together(columns: Sequence[Sequence[JSON]]) -> Iterator[NDArray[np.
     return iter(values.reshape(len(columns), -1)) if np.isfinite(values).all() else None
 
 
-def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, CellFaults]:
+def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberArray, CellFaults]:
     types = set(map(type, cells))
     if types <= NUMBERS and not (exact and int in types and any(map(_is_long, cells))):
         try:
@@ -263,7 +263,7 @@ def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, CellF
         else:
             finite = np.isfinite(values)
             if finite.all() or len(cells) - int(finite.sum()) == cells.count(None):
-                return NumberColumn(values), []
+                return NumberArray(values), []
     values = np.full(len(cells), np.nan)
     cell_faults: CellFaults = []
     for row, cell in enumerate(cells):
@@ -282,7 +282,7 @@ def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, CellF
                 if not np.isfinite(values[row]):
                     values[row] = np.nan
                     cell_faults.append(CellFault(row, not_finite(str(cell))))
-    return NumberColumn(values), cell_faults
+    return NumberArray(values), cell_faults
 
 
 def _not_a(kind: ColumnKind, row: int, cell: JSON, before: CellFaults) -> CellFault:
@@ -294,7 +294,7 @@ def _is_long(cell: JSON) -> bool:
     return type(cell) is int and abs(cell) > MAX_EXACT_INTEGER and not is_nanoseconds(cell)
 
 
-def _booleans(cells: Sequence[JSON]) -> tuple[BooleanColumn, CellFaults]:
+def _booleans(cells: Sequence[JSON]) -> tuple[BooleanArray, CellFaults]:
     values = np.full(len(cells), -1, dtype=np.int8)
     cell_faults: CellFaults = []
     for row, cell in enumerate(cells):
@@ -304,10 +304,10 @@ def _booleans(cells: Sequence[JSON]) -> tuple[BooleanColumn, CellFaults]:
             values[row] = int(cell)
         else:
             cell_faults.append(_not_a("boolean", row, cell, cell_faults))
-    return BooleanColumn(values), cell_faults
+    return BooleanArray(values), cell_faults
 
 
-def _timestamps(cells: Sequence[JSON]) -> tuple[TimestampColumn, CellFaults]:
+def _timestamps(cells: Sequence[JSON]) -> tuple[TimestampArray, CellFaults]:
     values = np.full(len(cells), np.nan)
     cell_faults: CellFaults = []
     for row, cell in enumerate(cells):
@@ -318,10 +318,10 @@ def _timestamps(cells: Sequence[JSON]) -> tuple[TimestampColumn, CellFaults]:
             cell_faults.append(_not_a("timestamp", row, cell, cell_faults))
         else:
             values[row] = seconds
-    return TimestampColumn(values), cell_faults
+    return TimestampArray(values), cell_faults
 
 
-def _texts(cells: Sequence[JSON]) -> tuple[CategoryColumn, CellFaults]:
+def _texts(cells: Sequence[JSON]) -> tuple[CategoryArray, CellFaults]:
     cell_faults: CellFaults = []
     texts: list[str | None] = []
     for row, cell in enumerate(cells):
@@ -341,4 +341,4 @@ def _texts(cells: Sequence[JSON]) -> tuple[CategoryColumn, CellFaults]:
         cell_faults.extend(CellFault(row, unfit[text]) for row, text in enumerate(texts) if text in unfit)
         return _texts([None if text in unfit else text for text in texts])[0], sorted(cell_faults)
     codes = np.fromiter(map(index.__getitem__, texts), np.int32, len(texts))
-    return CategoryColumn(codes, tuple(text for text in index if text is not None)), cell_faults
+    return CategoryArray(codes, tuple(text for text in index if text is not None)), cell_faults

@@ -36,7 +36,7 @@ from app.formats.number_forms import (
 from app.formats.streams import ReadAgainError
 from relevance_bayes.records.datasets import ColumnReading, MissingText
 from relevance_bayes.records.values import ColumnKind, NumberForm
-from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.columns import BooleanArray, CategoryArray, Column, NumberArray, TimestampArray
 from relevance_bayes.tables.kinds import (
     FALSE_TEXTS,
     MAX_EXACT_INTEGER,
@@ -95,7 +95,7 @@ def numbers_of_texts(columns: Sequence[pa.StringArray], readings: Sequence[Numbe
         values = _cast(pa.concat_arrays([columns[place] for place in joint]), readings[joint[0]].separators)
         if values is not None and not bool((np.abs(values) >= MAX_EXACT_INTEGER).any()):
             for place, row in zip(joint, values.reshape(len(joint), -1), strict=True):
-                read[place] = ReadColumn(NumberColumn(row))
+                read[place] = ReadColumn(NumberArray(row))
     return [
         _numbers(texts, reading) if one is None else one
         for one, texts, reading in zip(read, columns, readings, strict=True)
@@ -115,17 +115,17 @@ def column_of_texts(
         case "number":
             raise ValueError("numbers are read together")
         case "category":
-            return ReadColumn(CategoryColumn(codes, labels), _unfit(codes, labels), counts)
+            return ReadColumn(CategoryArray(codes, labels), _unfit(codes, labels), counts)
         case "boolean":
             flags = [1 if label in TRUE_TEXTS else 0 if label in FALSE_TEXTS else -1 for label in labels]
             values = np.array([*flags, -1], dtype=np.int8)[codes]
             unread = _unread("boolean", codes, labels, [flag < 0 for flag in flags])
-            return ReadColumn(BooleanColumn(values), unread, counts)
+            return ReadColumn(BooleanArray(values), unread, counts)
         case "timestamp":
             seconds = [dates.seconds(label) for label in labels]
             times = np.array([*seconds, None], dtype=np.float64)[codes]
             unread = _unread("timestamp", codes, labels, [second is None for second in seconds])
-            return ReadColumn(TimestampColumn(times), unread, counts)
+            return ReadColumn(TimestampArray(times), unread, counts)
 
 
 def _without_markers(
@@ -180,7 +180,7 @@ def _numbers(texts: pa.StringArray, reading: NumberReading) -> ReadColumn:
         values = _cast(texts, reading.separators) if reading.form is None else _cast_form(texts, reading.form)
     if values is None:
         values, cell_faults = _numbers_one_by_one(texts, reading)
-        return ReadColumn(NumberColumn(values), cell_faults, counts)
+        return ReadColumn(NumberArray(values), cell_faults, counts)
     cell_faults = []
     if reading.exact:
         large = np.flatnonzero(np.abs(values) >= MAX_EXACT_INTEGER)
@@ -188,7 +188,7 @@ def _numbers(texts: pa.StringArray, reading: NumberReading) -> ReadColumn:
             text = reading.pointed(str(texts[row].as_py()).strip())
             if is_long_integer(text):
                 cell_faults.append(long_integer(row, text))
-    return ReadColumn(NumberColumn(values), cell_faults, counts)
+    return ReadColumn(NumberArray(values), cell_faults, counts)
 
 
 def _cast(texts: pa.StringArray, separators: Separators) -> NDArray[np.float64] | None:

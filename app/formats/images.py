@@ -32,11 +32,11 @@ from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import (
     IMAGE_COLUMNS,
     Block,
-    BooleanColumn,
+    BooleanArray,
     Column,
+    NumberArray,
     NumberBlock,
-    NumberColumn,
-    TimestampColumn,
+    TimestampArray,
     rows_of_a_block,
 )
 from relevance_bayes.tables.kinds import END_SECOND, FIRST_SECOND
@@ -174,11 +174,11 @@ def _column(kind: ColumnKind, values: Array) -> tuple[Column, CellFaults]:
     values[bad] = np.nan
     match kind:
         case "boolean":
-            return BooleanColumn(np.where(np.isnan(values), -1, values).astype(np.int8)), cell_faults
+            return BooleanArray(np.where(np.isnan(values), -1, values).astype(np.int8)), cell_faults
         case "timestamp":
-            return TimestampColumn(values), cell_faults
+            return TimestampArray(values), cell_faults
         case _:
-            return NumberColumn(values), cell_faults
+            return NumberArray(values), cell_faults
 
 
 def _given(kind: ColumnKind, value: float) -> str:
@@ -221,7 +221,7 @@ def _blocks(image: Array) -> Iterator[Block]:
         part = image[first : first + step]
         lines, columns = np.indices(part.shape, np.float64)
         cells = (lines.ravel() + first, columns.ravel(), np.ascontiguousarray(part).ravel())
-        yield {name: NumberColumn(values) for name, values in zip(IMAGE_COLUMNS, cells, strict=True)}
+        yield {name: NumberArray(values) for name, values in zip(IMAGE_COLUMNS, cells, strict=True)}
 
 
 def png_image(file: SpoolFile, max_pixels: int) -> Array:

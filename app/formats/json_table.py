@@ -119,7 +119,7 @@ MAX_CELLS_WITH_FAULTS = 2**24
 
 
 @dataclass(frozen=True)
-class Cells:
+class JsonColumns:
     """Cells by column; a row of a wrong shape is in `faults` and missing in all columns."""
 
     names: tuple[str, ...]
@@ -127,7 +127,7 @@ class Cells:
     faults: tuple[Fault, ...]
 
 
-def cells_of(raw: RawTable, *, names: Sequence[str] | None = None, not_read: Collection[str] = ()) -> Cells:
+def cells_of(raw: RawTable, *, names: Sequence[str] | None = None, not_read: Collection[str] = ()) -> JsonColumns:
     """Return the columns `names` of a table, None for all; raises InvalidDataError as `typed_block`."""
     match raw.form:
         case ByColumn(columns):
@@ -138,7 +138,7 @@ def cells_of(raw: RawTable, *, names: Sequence[str] | None = None, not_read: Col
             return _by_position(found, rows, names, not_read)
 
 
-def _by_column(columns: dict[str, JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
+def _by_column(columns: dict[str, JSON], names: Sequence[str] | None, not_read: Collection[str]) -> JsonColumns:
     required = _required(tuple(columns), names, not_read)
     lists = {name: column for name, column in columns.items() if isinstance(column, list)}
     refuse(
@@ -160,10 +160,10 @@ def _by_column(columns: dict[str, JSON], names: Sequence[str] | None, not_read: 
         ]
     )
     need_rows(rows)
-    return Cells(required, tuple(lists[name] for name in required), ())
+    return JsonColumns(required, tuple(lists[name] for name in required), ())
 
 
-def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
+def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]) -> JsonColumns:
     need_rows(len(rows))
     first = rows[0]
     if names is not None:
@@ -191,7 +191,7 @@ def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[
             refuse(faults)
         picked.append(tuple(map(row.get, required)) if isinstance(row, dict) and not wrong else empty)
     _refuse_if_large(faults, len(rows), len(required))
-    return Cells(required, tuple(zip(*picked, strict=True)), tuple(faults))
+    return JsonColumns(required, tuple(zip(*picked, strict=True)), tuple(faults))
 
 
 def _refuse_if_large(faults: Sequence[Fault], rows: int, columns: int) -> None:
@@ -233,7 +233,9 @@ def _row_faults(number: int, row: JSON, known: Collection[str], *, names: Sequen
         yield Fault("There is no such column.", pointer=pointer(("rows", number, name)), row=number, column=name)
 
 
-def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
+def _by_position(
+    found: list[JSON], rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]
+) -> JsonColumns:
     given = tuple(name for name in found if isinstance(name, str))
     refuse(
         [
@@ -261,7 +263,7 @@ def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | Non
             refuse(faults)
     _refuse_if_large(faults, len(rows), width)
     columns = dict(zip(given, zip(*lists, strict=True), strict=True))
-    return Cells(required, tuple(columns[name] for name in required), tuple(faults))
+    return JsonColumns(required, tuple(columns[name] for name in required), tuple(faults))
 
 
 def _required(found: tuple[str, ...], names: Sequence[str] | None, not_read: Collection[str]) -> tuple[str, ...]:
@@ -301,13 +303,13 @@ def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], max_columns:
     return TableStream(cells.names, kinds, _blocks(cells, kinds, frozenset(cells.names) - declared.keys()))
 
 
-def kinds_in(cells: Cells, declared: Mapping[str, ColumnKind]) -> tuple[ColumnKind, ...]:
+def kinds_in(cells: JsonColumns, declared: Mapping[str, ColumnKind]) -> tuple[ColumnKind, ...]:
     """Return the declared kinds, else those inferred from the first rows; raises InvalidRequestError as `kinds_of`."""
     found = (kind_of_cells(scalars(column[:ROWS_LOOKED_AT])) for column in cells.columns)
     return kinds_of(cells.names, declared, found)
 
 
-def empty_in(cells: Cells, declared: Mapping[str, ColumnKind]) -> EmptyColumns:
+def empty_in(cells: JsonColumns, declared: Mapping[str, ColumnKind]) -> EmptyColumns:
     """Return the columns whose kind is not declared and whose first rows have no value."""
     columns = zip(cells.names, cells.columns, strict=True)
     return EmptyColumns(
@@ -322,7 +324,7 @@ def scalars(cells: Sequence[JSON]) -> Sequence[Cell]:
     return [None if isinstance(cell, list | dict) else cell for cell in cells]
 
 
-def _blocks(cells: Cells, kinds: Sequence[ColumnKind], inferred: frozenset[str]) -> Iterator[Block]:
+def _blocks(cells: JsonColumns, kinds: Sequence[ColumnKind], inferred: frozenset[str]) -> Iterator[Block]:
     rows, step = len(cells.columns[0]), rows_of_a_block(len(cells.names))
     for first in range(0, rows, step):
         block: dict[str, Column] = {}

@@ -15,7 +15,7 @@ from app.formats.cells import JSON, CellFaults, Expected, ReadRows, column_of, n
 from app.formats.json_body import MAX_CONTAINERS_OF_A_LINE, check_containers, check_members, decode
 from app.formats.json_table import (
     ByRow,
-    Cells,
+    JsonColumns,
     RawTable,
     cells_of,
     empty_in,
@@ -305,7 +305,7 @@ def _group(lines: Iterator[Line], max_columns: int, first: int, maximum: int) ->
     return (first, some, rows) if some else None
 
 
-def _cells(group: Group, names: Sequence[str]) -> Cells:
+def _cells(group: Group, names: Sequence[str]) -> JsonColumns:
     """Return the cells of a group by column; raises InvalidDataError for rows with other columns."""
     first, lines, rows = group
     cells = cells_of(RawTable(ByRow([*rows]), {}), names=names)

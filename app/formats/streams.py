@@ -31,7 +31,7 @@ class ReadAgainError(Exception):
         self.kinds = kinds
 
 
-def no_readings() -> Mapping[str, ColumnReading]:
+def _no_readings() -> Mapping[str, ColumnReading]:
     """Return no readings: the kinds are all."""
     return {}
 
@@ -48,7 +48,7 @@ class TableStream:
     kinds: tuple[ColumnKind, ...]
     blocks: Iterator[Block]
     image: Image | None = None
-    readings: Callable[[], Mapping[str, ColumnReading]] = no_readings
+    readings: Callable[[], Mapping[str, ColumnReading]] = _no_readings
 
 
 class EmptyColumns:

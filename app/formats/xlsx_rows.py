@@ -41,7 +41,7 @@ from app.formats.streams import (
 )
 from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.records.values import Cell, ColumnKind, text_of
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column, rows_of_a_block
+from relevance_bayes.tables.columns import Block, CategoryArray, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
 from relevance_bayes.tasks.cancellation import check_cancelled
 
@@ -378,7 +378,7 @@ def _column(reading: TextColumn, cells: Sequence[Cell], *, exact: bool) -> ReadC
     if reading.kind == "number":
         return numbers_of_texts([_texts(cells)], [reading.numbers])[0]
     read = column_of_texts(reading.kind, _texts(cells), reading.dates, reading.numbers.markers)
-    if isinstance(read.column, CategoryColumn) and not ERRORS.isdisjoint(read.column.labels):
+    if isinstance(read.column, CategoryArray) and not ERRORS.isdisjoint(read.column.labels):
         wrong = [CellFault(row, f"The cell has the error {cell}.") for row, cell in enumerate(cells) if cell in ERRORS]
         return ReadColumn(read.column, [*read.cell_faults, *wrong], read.missing_texts)
     return read

@@ -33,7 +33,7 @@ class Services:
 
 
 @dataclass(frozen=True)
-class Limits:
+class RequestLimits:
     """The limits of HTTP requests."""
 
     max_upload_bytes: int
@@ -51,9 +51,9 @@ def services_of(request: Request) -> Services:
     return services
 
 
-def limits_of(request: Request) -> Limits:
+def limits_of(request: Request) -> RequestLimits:
     """Return the application's limits."""
-    return services_of(request)[Limits]
+    return services_of(request)[RequestLimits]
 
 
 def principal_of(request: Request) -> Principal:

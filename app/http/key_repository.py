@@ -7,12 +7,14 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, delete, or_, select, tuple_, update
 
-from app.database.base import DatabaseNow, SecondsSince, changed, insertion
+from app.database.base import Columns, DatabaseNow, SecondsSince, changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
 from app.errors import KeyInUseError, KeyReusedError
 from app.http.idempotency_records import RequestKey, StoredResponse
 from app.http.tables import RequestKeyRow
+
+KEY = Columns(RequestKey)
 
 LEASE_SECONDS = 30.0
 """The seconds without a renewal after which a holder counts as dead, and its key is free again."""
@@ -84,11 +86,11 @@ class IdempotencyKeyRepository:
     def _take(self, key: RequestKey, values: dict[str, object]) -> None:
         lock_for_writing(self.tx.session.connection())
         changed(self.tx.session, delete(RequestKeyRow).where(_is(key), self._over()))
-        row = {"owner": key.owner, "scope": key.scope, "key": key.key, "fingerprint": key.fingerprint}
+        row = KEY.values(RequestKeyRow, key, updated_at=DatabaseNow(), **values)
         # On PostgreSQL this waits for a transaction that stores the same key, and then finds it stored or free.
         taken = self.tx.session.execute(
             insertion(self.tx.session, RequestKeyRow)
-            .values(**row, updated_at=DatabaseNow(), **values)
+            .values(**row)
             .on_conflict_do_nothing(index_elements=["owner", "scope", "key"])
             .returning(RequestKeyRow.key)
         )

@@ -14,7 +14,7 @@ from app.database.transaction import OpenTransaction, Transaction
 from app.errors import UnavailableError
 from app.http.timed_calls import TimedCalls
 from app.identity import BUILT_IN_OWNER
-from app.metrics.numbers import NumberSource, Sample, gauge
+from app.metrics.numbers import MetricSample, NumberSource, gauge
 
 CACHE_SECONDS = 1.0
 """The seconds for which the samples of the database are used again."""
@@ -32,10 +32,10 @@ BUILD = gauge(
 UP = gauge("relevance_database_up", "Whether the database answered, 1 or 0; without it, metrics from it are left out.")
 PROCESSES = gauge("relevance_api_processes", "API processes whose numbers are in these metrics.")
 
-QueryMetrics: TypeAlias = Callable[[Transaction], Iterable[Sample]]
+QueryMetrics: TypeAlias = Callable[[Transaction], Iterable[MetricSample]]
 """Returns samples from the database, by queries whose time does not grow with what the database keeps."""
 
-OwnerMetrics: TypeAlias = Callable[[str | None], Iterable[Sample]]
+OwnerMetrics: TypeAlias = Callable[[str | None], Iterable[MetricSample]]
 """Returns the samples of an owner's models, or of those of all owners."""
 
 
@@ -57,9 +57,9 @@ class DatabaseMetrics:
         self._calls = TimedCalls()
         self._lock = Lock()
         self._read_at = float("-inf")
-        self._samples: list[Sample] = []
+        self._samples: list[MetricSample] = []
 
-    def samples(self) -> list[Sample]:
+    def samples(self) -> list[MetricSample]:
         """Return the samples; only that it is down while the database can't be reached."""
         with self._lock:
             if self._now() - self._read_at >= CACHE_SECONDS:
@@ -67,15 +67,15 @@ class DatabaseMetrics:
                 self._read_at = self._now()
             return self._samples
 
-    def _read(self) -> list[Sample]:
+    def _read(self) -> list[MetricSample]:
         try:
             if self._reachability.is_away:
-                return [Sample(UP, (), (0,))]
-            return [Sample(UP, (), (1,)), *self._calls.call(self._query, seconds=QUERY_SECONDS)]
+                return [MetricSample(UP, (), (0,))]
+            return [MetricSample(UP, (), (1,)), *self._calls.call(self._query, seconds=QUERY_SECONDS)]
         except UnavailableError:
-            return [Sample(UP, (), (0,))]
+            return [MetricSample(UP, (), (0,))]
 
-    def _query(self) -> list[Sample]:
+    def _query(self) -> list[MetricSample]:
         with self._transaction() as tx:
             return [sample for query in self._queries for sample in query(tx)]
 
@@ -92,7 +92,7 @@ class Metrics:
         self.numbers = source.numbers
         self.limiter = CapacityLimiter(MAX_SCRAPES)
         self.numbers.values[self.numbers.place(PROCESSES)] = 1
-        self._build = Sample(BUILD, (__version__, python_version()), (1,))
+        self._build = MetricSample(BUILD, (__version__, python_version()), (1,))
 
     def exposition(self, owner: str, accept: str) -> tuple[bytes, str]:
         """Return the text for an owner in the format that an Accept header prefers, and its media type."""

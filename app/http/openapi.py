@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 
 from app.errors import ConflictError, CrossSiteError, GoneError, NotInstalledError, TooManyJobsError
 from app.formats import ROW_FORMATS
@@ -133,19 +132,11 @@ def document(app: FastAPI, schemas: Mapping[str, Schema], *, protected: bool) ->
     none while the service has no key.
     """
 
+    made_of_routes = app.openapi
+
     def openapi() -> Object:
         if not app.openapi_schema:
-            made: Object = get_openapi(
-                title=app.title,
-                version=app.version,
-                openapi_version=app.openapi_version,
-                summary=app.summary,
-                description=app.description,
-                routes=app.routes,
-                webhooks=app.webhooks.routes,
-                tags=app.openapi_tags,
-            )
-            app.openapi_schema = _completed(made, schemas, protected=protected)
+            app.openapi_schema = _completed(made_of_routes(), schemas, protected=protected)
         schema: Object = app.openapi_schema
         return schema
 

@@ -1,6 +1,6 @@
 """The table from errors to problems (RFC 9457), and their responses."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import orjson
@@ -61,6 +61,10 @@ class ProblemKind:
     def type(self) -> str:
         """Return the problem's `type`, a reference relative to the service."""
         return f"/problems/{self.slug}"
+
+    def members(self, detail: str, errors: Sequence[Mapping[str, object]]) -> dict[str, object]:
+        """Return a problem of this kind that is not a response, such as that of a row."""
+        return {"type": self.type, "title": self.title, "status": self.status, "detail": detail, "errors": errors}
 
 
 UNAUTHENTICATED = ProblemKind(401, "unauthenticated", "Unauthenticated")

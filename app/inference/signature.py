@@ -24,7 +24,7 @@ from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.references import Reference
 from relevance_bayes.records.values import ColumnKind, Label
 from relevance_bayes.tables.columns import Block, Labels, NumberBlock, no_rows
-from relevance_bayes.tasks.prediction import Prediction, Probabilities
+from relevance_bayes.tasks.prediction import Probabilities, RowPredictions
 
 NUMBER = "FP64"
 ANY_NUMBER = -1
@@ -118,7 +118,7 @@ def _cells(tensor: Tensor, kind: ColumnKind | None) -> list[JSON]:
     return [*tensor.values] if isinstance(tensor.values, tuple) else tensor.values.tolist()
 
 
-def tensors_of(prediction: Prediction, names: Sequence[str] | None = None) -> Mapping[str, Output]:
+def tensors_of(prediction: RowPredictions, names: Sequence[str] | None = None) -> Mapping[str, Output]:
     """Return the outputs for N rows by name: all of them, or those in `names` that exist."""
     found = prediction.arrays()
     chosen = found if names is None else (name for name in names if name in found)

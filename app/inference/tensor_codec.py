@@ -21,7 +21,7 @@ from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import RowPredictions
 
 _CUT = b"\0"
 """The placeholder of a tensor's values in a template; JSON has no such byte."""
@@ -141,7 +141,7 @@ class TensorCodec:
         return self._read(served)
 
     def render(
-        self, served: ServedVersion, request: PredictRequest, prediction: Prediction
+        self, served: ServedVersion, request: PredictRequest, prediction: RowPredictions
     ) -> Iterator[RenderedTensors]:
         """Yield the JSON, and the binary tensors after it."""
         response = response_of(served, self._options, prediction)
@@ -188,7 +188,7 @@ AVERAGED_CELLS = ("unknown_categories", "nulls")
 """The members of a prediction with the cells by which rows are averages."""
 
 
-def response_of(served: ServedVersion, options: InferenceOptions, prediction: Prediction) -> InferenceResponse:
+def response_of(served: ServedVersion, options: InferenceOptions, prediction: RowPredictions) -> InferenceResponse:
     """Return the requested outputs; raises MalformedBodyError for unknown ones."""
     found = tensors_of(prediction, options.names)
     names = options.names or tuple(found)

@@ -9,7 +9,7 @@ from sqlalchemy import literal, select, update
 from app.database.base import changed, insertion
 from app.database.frame import Content, Stored, UnreadableBytesError, pack, read, unpack, write
 from app.database.transaction import Transaction
-from app.jobs.records import Checkpoint, Kept
+from app.jobs.records import Checkpoint, StoredCheckpoint
 from app.jobs.tables import JobCheckpointRow, JobRow
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.fitting import LogEntry
@@ -46,7 +46,7 @@ class CheckpointRepository:
         changed(self.tx.session, update(job).where(job.id == job_id).values(deaths=0))
         return True
 
-    def find(self, job_id: UUID, *, by: str) -> Kept | None:
+    def find(self, job_id: UUID, *, by: str) -> StoredCheckpoint | None:
         """Return the newest checkpoint, if the same program made it and its bytes can be read."""
         row, query = JobCheckpointRow, select(JobCheckpointRow)
         found = self.tx.session.scalars(query.where(row.job_id == job_id, row.by == by)).one_or_none()
@@ -56,7 +56,7 @@ class CheckpointRepository:
             fit_log = decode_fit_log(found.content)
         except UnreadableBytesError:  # the fit begins anew
             return None
-        return Kept(Checkpoint(by, fit_log), Resumption(found.attempt, found.at))
+        return StoredCheckpoint(Checkpoint(by, fit_log), Resumption(found.attempt, found.at))
 
 
 def encode_fit_log(fit_log: tuple[LogEntry, ...]) -> bytes:

@@ -7,7 +7,7 @@ from app.database.transaction import Transaction
 from app.jobs.queue.dbos_internals import QUEUE, SCORING_QUEUE, lane
 from app.jobs.records import SeenWorker
 from app.jobs.statistics_repository import BOUNDS, NEVER_STARTED, BacklogRepository, TotalRepository, WorkerRepository
-from app.metrics.numbers import Family, Sample, counter, gauge, sums
+from app.metrics.numbers import Family, MetricSample, counter, gauge, sums
 from relevance_bayes.records.jobs import FINISHED, NOUNS, UNFINISHED
 
 JOBS = gauge("relevance_jobs", "Jobs that have not ended, by kind and state.", "kind", "state")
@@ -38,10 +38,10 @@ BUSY = counter(
 )
 
 
-def job_metrics(silence_seconds: float) -> Callable[[Transaction], Iterator[Sample]]:
+def job_metrics(silence_seconds: float) -> Callable[[Transaction], Iterator[MetricSample]]:
     """Return the query of the metrics; a worker is alive until it was silent for `silence_seconds`."""
 
-    def query(tx: Transaction) -> Iterator[Sample]:
+    def query(tx: Transaction) -> Iterator[MetricSample]:
         yield from _workers(WorkerRepository(tx).seen(within=silence_seconds))
         yield from _backlog(tx)
         yield from _ended(tx)
@@ -49,39 +49,39 @@ def job_metrics(silence_seconds: float) -> Callable[[Transaction], Iterator[Samp
     return query
 
 
-def _workers(seen: Sequence[SeenWorker]) -> Iterator[Sample]:
+def _workers(seen: Sequence[SeenWorker]) -> Iterator[MetricSample]:
     for state in ("busy", "idle", "silent"):
-        yield Sample(WORKERS, (state,), (sum(worker.state == state for worker in seen),))
+        yield MetricSample(WORKERS, (state,), (sum(worker.state == state for worker in seen),))
     uses = {worker.executor: worker.use for worker in seen if worker.is_alive and worker.use is not None}
     running = sum(use.running for use in uses.values())
-    yield Sample(SLOTS, ("busy",), (running,))
-    yield Sample(SLOTS, ("idle",), (sum(use.slots for use in uses.values()) - running,))
+    yield MetricSample(SLOTS, ("busy",), (running,))
+    yield MetricSample(SLOTS, ("idle",), (sum(use.slots for use in uses.values()) - running,))
     for executor, use in uses.items():
-        yield Sample(BUSY, (executor,), (use.busy_seconds,))
+        yield MetricSample(BUSY, (executor,), (use.busy_seconds,))
 
 
-def _backlog(tx: Transaction) -> Iterator[Sample]:
+def _backlog(tx: Transaction) -> Iterator[MetricSample]:
     backlog = BacklogRepository(tx).by_state()
     waiting = dict.fromkeys((QUEUE, SCORING_QUEUE), (0, 0.0))
     for kind in sorted(NOUNS):
         for state in sorted(UNFINISHED):
             number, age = backlog.get((kind, state), (0, 0.0))
-            yield Sample(JOBS, (kind, state), (number,))
+            yield MetricSample(JOBS, (kind, state), (number,))
             if state == "queued":
                 queue, _ = lane(kind)
                 waiting[queue] = waiting[queue][0] + number, max(waiting[queue][1], age)
     for queue, (number, age) in waiting.items():
-        yield Sample(QUEUED, (queue,), (number,))
-        yield Sample(OLDEST, (queue,), (age,))
+        yield MetricSample(QUEUED, (queue,), (number,))
+        yield MetricSample(OLDEST, (queue,), (age,))
 
 
-def _ended(tx: Transaction) -> list[Sample]:
-    found = [Sample(ENDED, (kind, state), (0,)) for kind in sorted(NOUNS) for state in sorted(FINISHED)]
-    found += [Sample(DURATIONS, (kind,), (0,) * DURATIONS.width) for kind in sorted(NOUNS)]
+def _ended(tx: Transaction) -> list[MetricSample]:
+    found = [MetricSample(ENDED, (kind, state), (0,)) for kind in sorted(NOUNS) for state in sorted(FINISHED)]
+    found += [MetricSample(DURATIONS, (kind,), (0,) * DURATIONS.width) for kind in sorted(NOUNS)]
     for (kind, state, bound), total in TotalRepository(tx).all().items():
-        found.append(Sample(ENDED, (kind, state), (total.jobs,)))
+        found.append(MetricSample(ENDED, (kind, state), (total.jobs,)))
         if bound != NEVER_STARTED:
             numbers = [0.0] * DURATIONS.width
             numbers[bisect_left(BOUNDS, bound)], numbers[-1] = total.jobs, total.seconds
-            found.append(Sample(DURATIONS, (kind,), tuple(numbers)))
+            found.append(MetricSample(DURATIONS, (kind,), tuple(numbers)))
     return sums(found)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from app.database.keyset import Page
+from app.database.keyset import KeysetPage
 from app.errors import ConflictError
 from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.records.errors import Fault, NotFoundError
@@ -24,7 +24,7 @@ from relevance_bayes.records.jobs import (
 
 
 @dataclass(frozen=True)
-class Problem:
+class JobFailure:
     """The reason why a job failed: a stable slug, a title, a sentence with a remedy, and faults."""
 
     kind: str
@@ -91,7 +91,7 @@ class Job:
     progress: Progress | None = None
     model: str | None = None
     version: int | None = None
-    error: Problem | None = None
+    error: JobFailure | None = None
     transitions: tuple[Transition, ...] = ()
     last_words: str | None = None
     priority: int = 0
@@ -192,7 +192,7 @@ class JobList:
     The page shows each change up to `last_change`.
     """
 
-    page: Page[Job]
+    page: KeysetPage[Job]
     counts: JobCounts | None
     last_change: Position
 
@@ -255,7 +255,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class StoredCheckpoint:
     """A stored checkpoint; `resumption` identifies the attempt that wrote it."""
 
     checkpoint: Checkpoint

@@ -27,9 +27,9 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased, defer
 
 from app.database import keyset
-from app.database.base import Document, changed, insertion
+from app.database.base import Columns, Document, changed, insertion
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.notifier import notify
 from app.database.transaction import Transaction, release
 from app.jobs.records import (
@@ -41,10 +41,10 @@ from app.jobs.records import (
     Job,
     JobChanges,
     JobEnded,
+    JobFailure,
     JobFilter,
     JobTraces,
     Position,
-    Problem,
     changes_id,
     no_such_job,
     too_late_to_cancel,
@@ -63,8 +63,9 @@ from relevance_bayes.records.jobs import (
     Transition,
 )
 
+JOB = Columns(Job)
 PROGRESS = Document(TypeAdapter(Progress))
-PROBLEM = Document(TypeAdapter(Problem))
+PROBLEM = Document(TypeAdapter(JobFailure))
 EXPECTED_COST = Document(TypeAdapter(ExpectedCost))
 KIND: TypeAdapter[JobKind] = TypeAdapter(JobKind)
 STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
@@ -157,56 +158,28 @@ def _job_of(row: JobRow, transitions: tuple[Transition, ...] = ()) -> Job:
 
 
 def _summary(row: JobRow, transitions: tuple[Transition, ...]) -> Job:
-    return Job(
-        id=row.id,
-        owner=row.owner,
-        kind=KIND.validate_python(row.kind),
-        state=STATE.validate_python(row.state),
-        created_at=row.created_at,
-        dataset_id=row.dataset_id,
-        for_model=row.for_model,
+    return JOB.read(
+        row,
         request="",
         plan="",
+        result=None,
         scored=tuple(number for number in (row.of_version, row.compared_version) if number is not None),
-        attempt=row.attempt,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
-        cancel_requested_at=row.cancel_requested_at,
-        progress=None if row.progress is None else PROGRESS.read(row.progress),
-        model=row.model,
-        version=row.version,
-        error=None if row.error is None else PROBLEM.read(row.error),
+        progress=PROGRESS.read_optional(row.progress),
+        error=PROBLEM.read_optional(row.error),
         transitions=transitions,
-        last_words=row.last_words,
-        priority=row.priority,
-        retry_of=row.retry_of,
-        submitted_by=row.submitted_by,
-        submitted_with=row.submitted_with,
+        traceparent=None,
+        tracestate=None,
         expected_cost=EXPECTED_COST.read_optional(row.expected_cost),
-        change=row.change,
     )
 
 
 def row_of(job: Job) -> JobRow:
     """Return the row of a queued job."""
-    return JobRow(
-        id=job.id,
-        owner=job.owner,
-        kind=job.kind,
-        state="queued",
-        created_at=job.created_at,
-        dataset_id=job.dataset_id,
-        request=job.request,
-        plan=job.plan,
-        for_model=job.for_model,
+    return JOB.write(
+        JobRow,
+        job,
         of_version=job.scored[0] if job.scored else None,
         compared_version=job.scored[1] if len(job.scored) > 1 else None,
-        priority=job.priority,
-        retry_of=job.retry_of,
-        submitted_by=job.submitted_by,
-        submitted_with=job.submitted_with,
-        traceparent=job.traceparent,
-        tracestate=job.tracestate,
         expected_cost=None if job.expected_cost is None else EXPECTED_COST.write(job.expected_cost),
         events=1,
     )
@@ -390,13 +363,13 @@ class JobRepository:
         query = select(JobRow).where(JobRow.id == job_id)
         return next(iter(_read_jobs(self.tx.session, query)), None)
 
-    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> KeysetPage[Job]:
         """Return a page of jobs; raises InvalidRequestError for an invalid cursor."""
         query = select(JobRow).where(JobRow.owner == owner, *selected(which))
         found = _read_jobs(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
         return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
 
-    def summaries(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
+    def summaries(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> KeysetPage[Job]:
         """Return a page of jobs without request, plan and result; raises InvalidRequestError for an invalid cursor."""
         query = select(JobRow).where(JobRow.owner == owner, *selected(which))
         found = _read_summaries(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
@@ -561,7 +534,7 @@ class JobRepository:
         here, values = (JobRow.attempt == attempt,), {"result": result}
         return move(self.tx, job_id, "succeeded", here, values, now=self.tx.clock()) is not None
 
-    def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool:
+    def fail(self, job_id: UUID, attempt: int, problem: JobFailure) -> bool:
         """Record that the attempt (0: none was made) failed; return False where it is superseded or has ended."""
         values = {"error": PROBLEM.write(problem)}
         here = (JobRow.attempt == attempt,)

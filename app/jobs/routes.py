@@ -24,7 +24,7 @@ from app.http.reauthentication import LastingRequest
 from app.http.rendering import BEGINNING, keep_alive, rendered
 from app.jobs.records import Position, changes_id
 from app.jobs.schemas import POSITION_PATTERN, AllJobsQuery, JobChangesQuery, job_summary
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from app.jobs.waiter import Batch, JobWaiter, JobWaiterDependency, LastingRequestDependency, WaitingRequests
 from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError
 from relevance_bayes.records.jobs import JOB_PATHS, NOUNS, Event, JobKind, JobPage, Transition
@@ -37,7 +37,7 @@ RETRY_SECONDS = 2.0
 """Seconds until a stream queries again after the database could not be reached."""
 
 
-class EventStream(StreamingResponse):
+class EventStreamResponse(StreamingResponse):
     """A stream of an owner, whose source is closed also when the client disconnects."""
 
     def __init__(self, chunks: AsyncGenerator[bytes], waiting: WaitingRequests, owner: str) -> None:
@@ -164,7 +164,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
             if first.is_end and not first.content:
                 return Response(status_code=204)
             read = partial(job_waiter.batch, owner, kind, job)
-            return EventStream(streamed(job_waiter, lasting, job, first, read), job_waiter.waiting, owner)
+            return EventStreamResponse(streamed(job_waiter, lasting, job, first, read), job_waiter.waiting, owner)
         found = await job_waiter.events(lasting, owner, kind, job, limit=limit + 1, after=after, wait=wait)
         shown = found[:limit]
         return Page.of(shown, str(shown[-1].number) if len(found) > limit else None)
@@ -202,7 +202,7 @@ def jobs(owner: Owner, services: ServicesDependency, query: Annotated[AllJobsQue
     Items have no request and no result: get these at the item's `path`. `GET /v1/jobs/events` streams what changes
     after the page.
     """
-    found = services[Jobs].summaries(owner, query.part, which=query.filter, counts=query.counts)
+    found = services[JobService].summaries(owner, query.part, which=query.filter, counts=query.counts)
     items = tuple(map(job_summary, found.page.items))
     after = found.page.next
     return JobPage(items, after is not None, after, found.counts, str(found.last_change))
@@ -245,4 +245,4 @@ async def events(
         raise InvalidRequestError(detail, [place]) from unknown
     first = replace(first, content=first.content or keep_alive(str(first.last)))
     stream = streamed(job_waiter, lasting, changes_id(owner), first, read)
-    return EventStream(stream, job_waiter.waiting, owner)
+    return EventStreamResponse(stream, job_waiter.waiting, owner)

@@ -1,13 +1,14 @@
 """Members of requests for jobs, query parameters of lists of jobs, and members of jobs of all kinds."""
 
+from inspect import signature
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.http.lists import ListQuery
 from app.http.problems import ProblemKind
-from app.jobs.records import Job, JobFilter, Problem
-from relevance_bayes.records.jobs import JobKind, JobProblem, JobState, JobSummary, VersionName
+from app.jobs.records import Job, JobFailure, JobFilter
+from relevance_bayes.records.jobs import JobBase, JobKind, JobProblem, JobState, JobSummary, VersionName
 from relevance_bayes.records.references import MAX_NUMBER
 
 POSITION_PATTERN = "^(0|[0-9a-f]{16}-[1-9][0-9]{0,17})$"
@@ -81,30 +82,24 @@ def job_summary(job: Job) -> JobSummary:
 _SUMMARY: TypeAdapter[JobSummary] = TypeAdapter(JobSummary)
 
 
+_SAME = tuple({*signature(JobBase).parameters} & {*signature(Job).parameters})
+"""The names of the members that the job of the API has in common with the stored one."""
+
+
 def shared_by_jobs(job: Job) -> dict[str, object]:
     """Return the members of `JobBase`."""
-    return {
+    return {name: getattr(job, name) for name in _SAME} | {
         "id": str(job.id),
-        "state": job.state,
-        "created_at": job.created_at,
-        "started_at": job.started_at,
-        "finished_at": job.finished_at,
-        "cancel_requested_at": job.cancel_requested_at,
-        "attempt": job.attempt,
         "resumed_from": job.resumed_from,
-        "progress": job.progress,
         "version": None if job.number is None else VersionName(model=job.model or job.for_model, version=job.number),
         "error": None if job.error is None else _job_problem(job, job.error),
-        "transitions": job.transitions,
         "dataset_id": str(job.dataset_id),
         "model": job.for_model,
-        "priority": job.priority,
         "retry_of": None if job.retry_of is None else str(job.retry_of),
-        "expected_cost": job.expected_cost,
     }
 
 
-def _job_problem(job: Job, problem: Problem) -> JobProblem:
+def _job_problem(job: Job, problem: JobFailure) -> JobProblem:
     return JobProblem(
         type=ProblemKind(422, problem.kind, problem.title).type,
         title=problem.title,

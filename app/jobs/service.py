@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from uuid import UUID
 
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError, TrainingTimeError, UnavailableError
 from app.jobs.records import ALL, Job, JobChanges, JobFilter, JobList, Position, QueueControl
@@ -57,7 +57,7 @@ class History:
 
 
 @dataclass(frozen=True)
-class Jobs:
+class JobService:
     """The jobs of owners; where a `kind` is given, jobs of other kinds are not found."""
 
     transaction: OpenTransaction
@@ -68,7 +68,7 @@ class Jobs:
         with self.transaction() as tx:
             return JobRepository(tx).get(owner, job_id, kind=kind)
 
-    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> KeysetPage[Job]:
         """Return a page of the jobs that the filter selects."""
         with self.transaction() as tx:
             return JobRepository(tx).page(owner, part, which=which)

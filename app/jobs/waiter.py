@@ -27,7 +27,7 @@ from app.http.rendering import message, rendered
 from app.jobs.records import Job, JobFilter, Position
 from app.jobs.repository import JobChangeRepository, JobRepository
 from app.jobs.schemas import job_summary
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from relevance_bayes.records.jobs import FINISHED, Event, JobKind
 
 logger = logging.getLogger(__name__)
@@ -232,7 +232,7 @@ class WaitingRequests:
 class JobWaiter:
     """Long polling: requests wait for events of jobs, woken together."""
 
-    def __init__(self, jobs: Jobs, watcher: JobWatcher, waiting: WaitingRequests) -> None:
+    def __init__(self, jobs: JobService, watcher: JobWatcher, waiting: WaitingRequests) -> None:
         self.watcher = watcher
         self.waiting = waiting
         self._jobs = jobs

@@ -10,7 +10,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector, CollectorRegistry
 from prometheus_client.utils import floatToGoString
 
-from app.metrics.numbers import Family, Sample
+from app.metrics.numbers import Family, MetricSample
 
 
 class Collected(Collector):
@@ -24,7 +24,7 @@ class Collected(Collector):
         return self._metrics
 
 
-def exposition(samples: Iterable[Sample], pids: Sequence[int] | None, accept: str) -> tuple[bytes, str]:
+def exposition(samples: Iterable[MetricSample], pids: Sequence[int] | None, accept: str) -> tuple[bytes, str]:
     """Return the text and its media type.
 
     The metrics of the process follow, or else those of each of the processes `pids`, with a label `pid`.
@@ -36,16 +36,16 @@ def exposition(samples: Iterable[Sample], pids: Sequence[int] | None, accept: st
     return encode(registry), media_type
 
 
-def metrics_of(samples: Iterable[Sample]) -> Iterator[Metric]:
+def metrics_of(samples: Iterable[MetricSample]) -> Iterator[Metric]:
     """Yield the metrics of samples, by family."""
-    grouped: dict[Family, list[Sample]] = {}
+    grouped: dict[Family, list[MetricSample]] = {}
     for sample in samples:
         grouped.setdefault(sample.family, []).append(sample)
     for family, group in grouped.items():
         yield _metric(family, group)
 
 
-def _metric(family: Family, samples: Iterable[Sample]) -> Metric:
+def _metric(family: Family, samples: Iterable[MetricSample]) -> Metric:
     match family.kind:
         case "counter":
             counters = CounterMetricFamily(family.name, family.help, labels=family.labels)

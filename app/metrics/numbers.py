@@ -42,7 +42,7 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Sample:
+class MetricSample:
     """The numbers of a family for values of its labels."""
 
     family: Family
@@ -60,13 +60,13 @@ def gauge(name: str, text: str, *labels: str) -> Family:
     return Family(name, "gauge", text, labels)
 
 
-def sums(samples: Iterable[Sample]) -> list[Sample]:
+def sums(samples: Iterable[MetricSample]) -> list[MetricSample]:
     """Return one sample for each family and labels, with the sums of their numbers."""
     found: dict[tuple[Family, Labels], tuple[float, ...]] = {}
     for one in samples:
         key = (one.family, one.labels)
         found[key] = tuple(map(add, found[key], one.numbers)) if key in found else one.numbers
-    return [Sample(family, labels, numbers) for (family, labels), numbers in found.items()]
+    return [MetricSample(family, labels, numbers) for (family, labels), numbers in found.items()]
 
 
 KEY_BYTES = 512 * 1024
@@ -115,7 +115,7 @@ class Numbers:
         with self._lock:
             self.values[place] += number
 
-    def samples(self) -> Iterator[Sample]:
+    def samples(self) -> Iterator[MetricSample]:
         """Yield the samples with their numbers at this time."""
         return samples(memoryview(self._memory))
 
@@ -143,7 +143,7 @@ def family_of(kind: str, name: str, text: str, labels: list[str], bounds: list[f
             raise ValueError(f"expected counter, gauge or histogram, got {kind!r}")
 
 
-def samples(memory: memoryview) -> Iterator[Sample]:
+def samples(memory: memoryview) -> Iterator[MetricSample]:
     """Yield the samples in the memory of a process."""
     length = int.from_bytes(memory[:LENGTH_BYTES], "little")
     values = memory[LENGTH_BYTES + KEY_BYTES :].cast("q")
@@ -156,7 +156,7 @@ def samples(memory: memoryview) -> Iterator[Sample]:
             families[number] = family_of(kind, name, *others)
         else:
             family = families[first]
-            yield Sample(family, tuple(rest), tuple(values[place : place + family.width]))
+            yield MetricSample(family, tuple(rest), tuple(values[place : place + family.width]))
             place += family.width
 
 
@@ -167,7 +167,7 @@ class NumberSource(Protocol):
     def numbers(self) -> Numbers:
         """Return the numbers that this process counts."""
 
-    def read(self) -> tuple[Sequence[Sample], Sequence[int] | None]:
+    def read(self) -> tuple[Sequence[MetricSample], Sequence[int] | None]:
         """Return the samples to report, and the ids of the processes that counted them; None for this process."""
 
     def close(self) -> None:
@@ -180,7 +180,7 @@ class OwnNumbers:
     def __init__(self) -> None:
         self.numbers = Numbers()
 
-    def read(self) -> tuple[Sequence[Sample], None]:
+    def read(self) -> tuple[Sequence[MetricSample], None]:
         """Return the samples of this process."""
         return list(self.numbers.samples()), None
 
@@ -215,10 +215,10 @@ class SharedNumbers:
         fcntl.flock(self._own, fcntl.LOCK_UN)  # the memory has a descriptor of its own, with the same lock
         os.close(self._own)
 
-    def read(self) -> tuple[Sequence[Sample], Sequence[int]]:
+    def read(self) -> tuple[Sequence[MetricSample], Sequence[int]]:
         """Return the sums over all processes, gauges over those that run, and the ids of those that run."""
         pids: list[int] = [os.getpid()]
-        running: list[Sample] = []
+        running: list[MetricSample] = []
         with self._locked():
             ended, added_files = _read_ended(self._ended)
             unlocked: list[Path] = []
@@ -250,7 +250,7 @@ class SharedNumbers:
             os.close(lock)
 
 
-def _sums(found: Sequence[Sample]) -> list[Sample]:
+def _sums(found: Sequence[MetricSample]) -> list[MetricSample]:
     """Return the sum for each family and labels; the first family of a name is taken, those of its form are added.
 
     Processes of two releases may count in the same directory.
@@ -262,7 +262,7 @@ def _sums(found: Sequence[Sample]) -> list[Sample]:
     return sums(sample for sample in alike if sample.family == families[sample.family.name])
 
 
-def _read(path: Path) -> tuple[bool, tuple[Sample, ...]]:
+def _read(path: Path) -> tuple[bool, tuple[MetricSample, ...]]:
     """Return whether the process of a file runs, and its samples."""
     with path.open("rb") as file:
         try:
@@ -277,20 +277,20 @@ def _read(path: Path) -> tuple[bool, tuple[Sample, ...]]:
         return is_running, ()
 
 
-def _read_ended(path: Path) -> tuple[list[Sample], frozenset[str]]:
+def _read_ended(path: Path) -> tuple[list[MetricSample], frozenset[str]]:
     """Return the counters of ended processes, and the files that were added last."""
     try:
         content = json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, ValueError):
         return [], frozenset()
     found = [
-        Sample(family_of(kind, name, *others), tuple(labels), tuple(numbers))
+        MetricSample(family_of(kind, name, *others), tuple(labels), tuple(numbers))
         for (name, kind, *others), labels, numbers in content["samples"]
     ]
     return found, frozenset(content["files"])
 
 
-def _write_ended(path: Path, found: Sequence[Sample], files: Sequence[str]) -> None:
+def _write_ended(path: Path, found: Sequence[MetricSample], files: Sequence[str]) -> None:
     content = {
         "files": files,
         "samples": [(astuple(sample.family), sample.labels, sample.numbers) for sample in found],

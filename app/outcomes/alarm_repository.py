@@ -7,14 +7,17 @@ from uuid import UUID
 from sqlalchemy import exists, func, select, text, update
 
 from app.database import keyset
-from app.database.base import changed, insertion
-from app.database.keyset import Page, PageRequest
+from app.database.base import Columns, changed, insertion
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Transaction
 from app.outcomes.charts import Chart
 from app.outcomes.records import AlarmCleared, AlarmRaised
-from app.outcomes.tables import DIRECTION, OPEN, STATISTIC, ModelAlarmRow, OutcomeChartRow, RecordedPredictionRow
+from app.outcomes.tables import OPEN, STATISTIC, ModelAlarmRow, OutcomeChartRow, RecordedPredictionRow
 from app.registry.version_repository import VersionRepository
 from relevance_bayes.records.outcomes import ModelAlarm, Statistic
+
+ALARM = Columns(ModelAlarm)
+CHART = Columns(Chart)
 
 
 @dataclass(frozen=True)
@@ -27,25 +30,13 @@ class AlarmRepository:
         """Return the charts of a version that are not at their beginning, or have an alarm."""
         row = OutcomeChartRow
         query = select(row).where(row.version_id == version_id).execution_options(populate_existing=True)
-        return tuple(
-            Chart(
-                STATISTIC.validate_python(found.statistic),
-                DIRECTION.validate_python(found.direction),
-                found.value,
-                found.since,
-                found.outcomes,
-                found.observed,
-                found.expected,
-                found.alarm_id,
-            )
-            for found in self.tx.session.scalars(query)
-        )
+        return tuple(map(CHART.read, self.tx.session.scalars(query)))
 
     def save(self, version_id: UUID, charts: Sequence[Chart]) -> None:
         """Replace charts of a version."""
         row = OutcomeChartRow
         for chart in charts:
-            values = vars(chart)
+            values = CHART.values(row, chart)
             first = insertion(self.tx.session, row).values(version_id=version_id, **values)
             key = [row.version_id, row.statistic, row.direction]
             self.tx.session.execute(first.on_conflict_do_update(index_elements=key, set_=values))
@@ -77,7 +68,7 @@ class AlarmRepository:
         if changed(self.tx.session, mine.values(cleared_at=self.tx.clock())):
             self.tx.publish(AlarmCleared(alarm_id, owner))
 
-    def page(self, numbers: Mapping[UUID, int], model: str, part: PageRequest) -> Page[ModelAlarm]:
+    def page(self, numbers: Mapping[UUID, int], model: str, part: PageRequest) -> KeysetPage[ModelAlarm]:
         """Return a page of the alarms of a model's versions, given with their numbers."""
         row = ModelAlarmRow
         query = select(row).where(row.version_id.in_(numbers)).execution_options(populate_existing=True)
@@ -112,16 +103,4 @@ class AlarmRepository:
 
 
 def _alarm(row: ModelAlarmRow, model: str, number: int) -> ModelAlarm:
-    return ModelAlarm(
-        id=str(row.id),
-        model=model,
-        version=number,
-        statistic=STATISTIC.validate_python(row.statistic),
-        direction=DIRECTION.validate_python(row.direction),
-        raised_at=row.raised_at,
-        since=row.since,
-        outcomes=row.outcomes,
-        observed=row.observed,
-        expected=row.expected,
-        cleared_at=row.cleared_at,
-    )
+    return ALARM.read(row, id=str(row.id), model=model, version=number)

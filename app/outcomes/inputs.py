@@ -10,11 +10,11 @@ from relevance_bayes.core.types import Indices
 from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     Column,
-    NumberColumn,
-    TimestampColumn,
+    NumberArray,
+    TimestampArray,
     taken,
 )
 
@@ -29,12 +29,12 @@ def rows_of(block: Block, names: Sequence[str], places: Indices) -> Iterator[str
 
 def _cells(column: Column) -> list[JSON]:
     match column:
-        case CategoryColumn():
+        case CategoryArray():
             labels: tuple[JSON, ...] = (*column.labels, None)
             return [labels[code] for code in column.codes.tolist()]
-        case BooleanColumn():
+        case BooleanArray():
             return [None if value < 0 else bool(value) for value in column.values.tolist()]
-        case NumberColumn() | TimestampColumn():
+        case NumberArray() | TimestampArray():
             return [None if value != value else value for value in column.values.tolist()]
 
 
@@ -48,5 +48,5 @@ def block_of_rows(rows: Sequence[str], columns: Columns, noise: str | None) -> M
 
 def _column(kind: ColumnKind, cells: Sequence[JSON]) -> Column:
     if kind == "timestamp":
-        return TimestampColumn(np.array(cells, np.float64))
+        return TimestampArray(np.array(cells, np.float64))
     return column_of(kind, cells)[0]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import get_args
 
 from app.database.transaction import Transaction
-from app.metrics.numbers import Labels, Sample, gauge, sums
+from app.metrics.numbers import Labels, MetricSample, gauge, sums
 from app.outcomes.alarm_repository import AlarmRepository
 from app.outcomes.buckets import OutcomeSums
 from app.outcomes.repository import RecordedPredictionRepository
@@ -34,7 +34,7 @@ ALARMS = gauge(
 )
 
 
-def outcome_metrics(tx: Transaction) -> Iterator[Sample]:
+def outcome_metrics(tx: Transaction) -> Iterator[MetricSample]:
     """Yield the metrics of at most MAX_MODELS models."""
     recent = RecordedPredictionRepository(tx).recent(seconds=WINDOW_SECONDS, limit=MAX_MODELS)
     raised = AlarmRepository(tx).raised(limit=MAX_MODELS)
@@ -49,20 +49,20 @@ def outcome_metrics(tx: Transaction) -> Iterator[Sample]:
         by_model[labels] = by_model[labels] + one if labels in by_model else one
     for labels in chosen & by_model.keys():
         yield from _of_outcomes(labels, by_model[labels])
-    alarms = [Sample(ALARMS, (*labels, statistic), (0,)) for labels in chosen for statistic in STATISTICS]
+    alarms = [MetricSample(ALARMS, (*labels, statistic), (0,)) for labels in chosen for statistic in STATISTICS]
     alarms += [
-        Sample(ALARMS, (*models[version_id], statistic), (number,))
+        MetricSample(ALARMS, (*models[version_id], statistic), (number,))
         for (version_id, statistic), number in raised.items()
         if models.get(version_id) in chosen
     ]
     yield from sums(alarms)
 
 
-def _of_outcomes(labels: Labels, found: OutcomeSums) -> Iterator[Sample]:
+def _of_outcomes(labels: Labels, found: OutcomeSums) -> Iterator[MetricSample]:
     bucket = found.bucket()
-    yield Sample(OUTCOMES, labels, (bucket.outcomes,))
+    yield MetricSample(OUTCOMES, labels, (bucket.outcomes,))
     for one in bucket.coverage:
-        yield Sample(COVERAGE, (*labels, str(one.percent)), (one.coverage,))
+        yield MetricSample(COVERAGE, (*labels, str(one.percent)), (one.coverage,))
     pairs = (
         (LOG_SCORE, bucket.log_score),
         (EXPECTED, bucket.expected_log_score),
@@ -71,4 +71,4 @@ def _of_outcomes(labels: Labels, found: OutcomeSums) -> Iterator[Sample]:
     )
     for family, value in pairs:
         if value is not None:
-            yield Sample(family, labels, (value,))
+            yield MetricSample(family, labels, (value,))

@@ -24,8 +24,8 @@ from app.prediction.row_ids import RowIds
 from app.registry.version_repository import VersionRepository
 from relevance_bayes.core.types import Indices
 from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.tables.columns import Block, CategoryColumn, taken
-from relevance_bayes.tasks.prediction import Prediction
+from relevance_bayes.tables.columns import Block, CategoryArray, taken
+from relevance_bayes.tasks.prediction import RowPredictions
 
 FLUSH_SECONDS = 0.5
 """The time for which rows are collected before they are stored."""
@@ -98,7 +98,7 @@ class Recorder:
         self._used, self._closing = Event(), Event()
         self._thread: Thread | None = None
 
-    def note(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> None:
+    def note(self, served: ServedVersion, request: PredictRequest, prediction: RowPredictions) -> None:
         """Keep the rows of a request that have ids and no fault; of a long one only those in the share."""
         row_ids, block = request.row_ids, request.block
         places = _ONLY if len(row_ids) == 1 else np.arange(len(row_ids))
@@ -217,5 +217,5 @@ def is_sampled(row_id: str | None, share: float) -> bool:
 def _cells(block: Block, row_ids: RowIds) -> int:
     """Return about the memory of rows, in units of 8 bytes."""
     texts = sum(len(row_id) for row_id in row_ids if row_id is not None)
-    texts += sum(len(label) for one in block.values() if isinstance(one, CategoryColumn) for label in one.labels)
+    texts += sum(len(label) for one in block.values() if isinstance(one, CategoryArray) for label in one.labels)
     return len(row_ids) * (1 + len(block)) + texts // 8

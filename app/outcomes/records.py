@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from relevance_bayes.tasks.labelled import LogScores
+
 MAX_UNKNOWN_IDS = 100
 """The most unknown row ids in a response."""
 
@@ -34,17 +36,13 @@ class Pending:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredOutcome(LogScores[float]):
     """An outcome under the prediction for its row: see `relevance_bayes.tasks.labelled.ScoredRows`.
 
     `level` is the smallest level whose interval contains it, 100 for none, and `miss` the probability outside that of
     95 %; None for classes. `correct` and `confidence` are None for numbers.
     """
 
-    log_score: float
-    expected_log_score: float
-    lower: float
-    higher: float
     level: int | None
     correct: bool | None
     confidence: float | None

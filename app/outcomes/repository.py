@@ -10,11 +10,11 @@ from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
 from app.database import keyset
 from app.database.base import DatabaseAgo, SecondsSince, changed, insertion
-from app.database.keyset import Page
+from app.database.keyset import KeysetPage
 from app.database.transaction import Transaction
 from app.identity import uuid7
 from app.outcomes.buckets import SUMS, OutcomeSums
-from app.outcomes.records import Pending, RecordedRow, Scored
+from app.outcomes.records import Pending, RecordedRow, ScoredOutcome
 from app.outcomes.tables import OutcomeHourRow, RecordedPredictionRow
 from relevance_bayes.records.outcomes import BucketWidth
 
@@ -63,9 +63,9 @@ class RecordedPredictionRepository:
         parameters = [{"recorded_id": one, "given": value} for one, value in outcomes]
         self.tx.session.connection().execute(mine, parameters)
 
-    def count(self, version_id: UUID, scored: Sequence[tuple[datetime, Scored]]) -> None:
+    def count(self, version_id: UUID, scored: Sequence[tuple[datetime, ScoredOutcome]]) -> None:
         """Add outcomes, with the times of their predictions, to the sums of a version."""
-        by_hour: dict[datetime, list[Scored]] = {}
+        by_hour: dict[datetime, list[ScoredOutcome]] = {}
         for at, one in scored:
             by_hour.setdefault(at.replace(minute=0, second=0, microsecond=0), []).append(one)
         row = OutcomeHourRow
@@ -80,7 +80,7 @@ class RecordedPredictionRepository:
 
     def buckets(
         self, numbers: Mapping[UUID, int], width: BucketWidth, *, limit: int, after: str | None
-    ) -> Page[OutcomeSums]:
+    ) -> KeysetPage[OutcomeSums]:
         """Return the sums of some versions by hour or day, newest first.
 
         Raises InvalidRequestError for a bad cursor.
@@ -118,7 +118,7 @@ class RecordedPredictionRepository:
         return bool(expired) and changed(self.tx.session, delete(row).where(row.id.in_(expired))) == EXPIRED_AT_ONCE
 
 
-def _sums(scored: Sequence[Scored]) -> dict[str, float]:
+def _sums(scored: Sequence[ScoredOutcome]) -> dict[str, float]:
     """Return the sums by the names of their columns."""
     possible = [one for one in scored if isfinite(one.log_score)]
     levels = [one.level for one in scored if one.level is not None]

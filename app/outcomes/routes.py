@@ -12,7 +12,7 @@ from app.http.lists import ListQuery
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
 from app.http.references import ModelName
-from app.outcomes.service import Outcomes
+from app.outcomes.service import OutcomeService
 from relevance_bayes.records.outcomes import BucketWidth, ModelAlarm, OutcomeBucket, OutcomesIn, OutcomesReceived
 from relevance_bayes.records.pages import Page
 from relevance_bayes.records.references import MAX_NUMBER
@@ -48,7 +48,7 @@ async def receive(
     outcomes depart from the predictions by more than chance, an alarm is raised.
     """
     values = read_strictly(OUTCOMES_IN, body).by_row_id()
-    return await run_for_client(request.receive, services[Outcomes].receive, owner, name, values)
+    return await run_for_client(request.receive, services[OutcomeService].receive, owner, name, values)
 
 
 @router.get("/outcomes", summary="Compare predictions with outcomes over time", responses=problems(404, 406, 422))
@@ -57,7 +57,7 @@ def buckets(
 ) -> Page[OutcomeBucket]:
     """List coverage and log score, of classes accuracy and log score, by version and by the hour or day in which the
     predictions were made, newest first."""
-    page = services[Outcomes].buckets(
+    page = services[OutcomeService].buckets(
         owner, name, query.bucket, version=query.version, limit=query.limit, after=query.after
     )
     return Page.of(page.items, page.next)
@@ -68,5 +68,5 @@ def alarms(
     name: ModelName, owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]
 ) -> Page[ModelAlarm]:
     """List the alarms of a model's versions by age, also those that were cleared."""
-    page = services[Outcomes].alarms(owner, name, query.part)
+    page = services[OutcomeService].alarms(owner, name, query.part)
     return Page.of(page.items, page.next)

@@ -12,7 +12,7 @@ from app.formats.cells import MAX_FAULTS, column_of
 from app.identity import uuid7
 from app.outcomes.charts import CHARTS, Chart, bernoulli_ratio
 from app.outcomes.inputs import block_of_rows
-from app.outcomes.records import Scored
+from app.outcomes.records import ScoredOutcome
 from app.prediction import ServedVersion
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.outcomes import Direction, Statistic
@@ -29,7 +29,7 @@ MIN_PROMISED = 0.001
 """The least probability of a miss that is promised, where training measured fewer."""
 
 
-def score(served: ServedVersion, rows: Sequence[tuple[int, str, Label]]) -> list[Scored | None]:
+def score(served: ServedVersion, rows: Sequence[tuple[int, str, Label]]) -> list[ScoredOutcome | None]:
     """Return the score of each row's outcome; None for a row that can't be predicted for.
 
     A row is the place of its outcome in the request, its recorded inputs and the outcome. Raises InvalidRequestError
@@ -48,7 +48,7 @@ def score(served: ServedVersion, rows: Sequence[tuple[int, str, Label]]) -> list
     smallest = np.argmax(np.concatenate([found.inside, np.ones((1, len(rows)))]) > 0.0, axis=0)
     of_classes = bool(served.model.classes)
     return [
-        Scored(
+        ScoredOutcome(
             log_score=float(found.log_score[place]),
             expected_log_score=float(found.expected_log_score[place]),
             lower=float(found.lower[place]),
@@ -93,7 +93,7 @@ class Advanced:
     cleared: tuple[UUID, ...]
 
 
-def advance(charts: Sequence[Chart], scored: Sequence[Scored], promise: Promise, at: datetime) -> Advanced:
+def advance(charts: Sequence[Chart], scored: Sequence[ScoredOutcome], promise: Promise, at: datetime) -> Advanced:
     """Return the charts of a version after some outcomes, at least one, in their order."""
     known = {(chart.statistic, chart.direction): chart for chart in charts}
     last: list[Chart] = []
@@ -115,7 +115,9 @@ def advance(charts: Sequence[Chart], scored: Sequence[Scored], promise: Promise,
     return Advanced(tuple(last), tuple(raised), tuple(cleared))
 
 
-def _evidence(statistic: Statistic, direction: Direction, one: Scored, promise: Promise) -> tuple[float, float, float]:
+def _evidence(
+    statistic: Statistic, direction: Direction, one: ScoredOutcome, promise: Promise
+) -> tuple[float, float, float]:
     """Return the log likelihood ratio of an outcome, its statistic, and what was predicted of this."""
     if statistic == "log_score":
         ratio = one.lower if direction == "lower" else one.higher

@@ -6,11 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.http.rate_limits import charge_rows, check_rows
 from app.outcomes.alarm_repository import AlarmRepository
-from app.outcomes.records import MAX_UNKNOWN_IDS, Pending, Scored
+from app.outcomes.records import MAX_UNKNOWN_IDS, Pending, ScoredOutcome
 from app.outcomes.repository import ROWS_AT_ONCE, RecordedPredictionRepository
 from app.outcomes.scoring import Promise, advance, score
 from app.prediction import ServedVersion
@@ -27,12 +27,12 @@ from relevance_bayes.tasks.cancellation import check_cancelled
 class _Scores:
     """The scores of rows by their ids, None for those that can't be predicted; promises by version."""
 
-    of_rows: dict[UUID, Scored | None] = field(default_factory=dict)
+    of_rows: dict[UUID, ScoredOutcome | None] = field(default_factory=dict)
     promises: dict[UUID, Promise] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Outcomes:
+class OutcomeService:
     """Outcomes of the rows that the versions of a model predicted for, and what they show."""
 
     transaction: OpenTransaction
@@ -65,7 +65,7 @@ class Outcomes:
         version: int | None = None,
         limit: int,
         after: str | None = None,
-    ) -> Page[OutcomeBucket]:
+    ) -> KeysetPage[OutcomeBucket]:
         """Return what the outcomes of a model show by hour or day, newest first, of one version or of all.
 
         Raises NotFoundError, InvalidRequestError for a bad cursor.
@@ -74,9 +74,9 @@ class Outcomes:
             ModelRepository(tx).get(owner, model)
             numbers = _chosen(VersionRepository(tx).numbers(owner, model), model, version)
             page = RecordedPredictionRepository(tx).buckets(numbers, width, limit=limit, after=after)
-        return Page(tuple(one.bucket() for one in page.items), page.next)
+        return KeysetPage(tuple(one.bucket() for one in page.items), page.next)
 
-    def alarms(self, owner: str, model: str, part: PageRequest) -> Page[ModelAlarm]:
+    def alarms(self, owner: str, model: str, part: PageRequest) -> KeysetPage[ModelAlarm]:
         """Return a page of a model's alarms; raises NotFoundError, InvalidRequestError for a bad cursor."""
         with self.transaction() as tx:
             ModelRepository(tx).get(owner, model)
@@ -99,11 +99,11 @@ class Outcomes:
 
     def _scored(
         self, served: ServedVersion, rows: Sequence[Pending], places: Mapping[str, int], values: Mapping[str, Label]
-    ) -> dict[UUID, Scored | None]:
+    ) -> dict[UUID, ScoredOutcome | None]:
         """Return the scores of some rows of a version, of those that are still there."""
         with self.transaction() as tx:
             inputs = RecordedPredictionRepository(tx).inputs([one.id for one in rows])
-        scored: dict[UUID, Scored | None] = {}
+        scored: dict[UUID, ScoredOutcome | None] = {}
         known = [one for one in rows if one.id in inputs]
         # Rows with and without a noise sd of their own can't be in one block.
         for some in _grouped(known, lambda one: len(json.loads(inputs[one.id]))).values():
@@ -160,7 +160,7 @@ def _record(tx: Transaction, owner: str, model: str, values: Mapping[str, Label]
     )
 
 
-def _advance(tx: Transaction, owner: str, version_id: UUID, scored: Sequence[Scored], promise: Promise) -> None:
+def _advance(tx: Transaction, owner: str, version_id: UUID, scored: Sequence[ScoredOutcome], promise: Promise) -> None:
     """Add outcomes to the charts of a version, and raise and clear alarms."""
     repository = AlarmRepository(tx)
     advanced = advance(repository.charts(version_id), scored, promise, tx.clock())

@@ -8,7 +8,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, tex
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base
-from relevance_bayes.records.outcomes import Direction, Statistic
+from relevance_bayes.records.outcomes import Statistic
 
 OPEN = "cleared_at IS NULL"
 
@@ -91,4 +91,3 @@ class OutcomeChartRow(Base):
 
 
 STATISTIC: TypeAdapter[Statistic] = TypeAdapter(Statistic)
-DIRECTION: TypeAdapter[Direction] = TypeAdapter(Direction)

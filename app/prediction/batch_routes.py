@@ -23,10 +23,10 @@ from app.http.ranges import ByteRange, UnsatisfiableRange, requested_range
 from app.http.rendering import to_json
 from app.jobs.records import Job, no_such_job
 from app.jobs.schemas import ScoringsQuery
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.prediction.batch_jobs import BATCH_PREDICTION_IN, PREDICTION, batch_prediction_record
-from app.prediction.batch_service import BatchPredictions
+from app.prediction.batch_service import BatchPredictionService
 from relevance_bayes.records.batch_predictions import BatchPrediction
 from relevance_bayes.records.keys import KeyScope
 from relevance_bayes.records.pages import Page
@@ -43,7 +43,7 @@ async def _only_own(request: Request, services: ServicesDependency) -> None:
     if job_id is None or principal.has_any((needed,)):
         return
     given, actor = identifier(job_id, NOUN), actor_of(principal)[1]
-    job = await run_in_threadpool(services[Jobs].get, principal.owner, given, kind="prediction")
+    job = await run_in_threadpool(services[JobService].get, principal.owner, given, kind="prediction")
     if actor is None or job.submitted_with != actor or job.submitted_by != principal.credential.owner:
         raise no_such_job(given, "prediction")
 
@@ -75,7 +75,7 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
     """
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        return services[BatchPredictions].submit(owner, read_strictly(BATCH_PREDICTION_IN, body), keyed=keyed)
+        return services[BatchPredictionService].submit(owner, read_strictly(BATCH_PREDICTION_IN, body), keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
@@ -93,7 +93,7 @@ def retry(request: Request, job_id: str, owner: Owner, services: ServicesDepende
     first = identifier(job_id, NOUN)
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        return services[BatchPredictions].retry(owner, first, keyed=keyed)
+        return services[BatchPredictionService].retry(owner, first, keyed=keyed)
 
     return once(services[Idempotency], named(request, owner, key), _queued, create)
 
@@ -110,7 +110,7 @@ def batch_predictions(
     query: Annotated[ScoringsQuery, Query()],
 ) -> Page[BatchPrediction]:
     """List batch predictions by age."""
-    page = services[Jobs].page(owner, query.part, which=query.which("prediction"))
+    page = services[JobService].page(owner, query.part, which=query.which("prediction"))
     return Page.of([batch_prediction_record(job) for job in page.items], page.next)
 
 
@@ -127,7 +127,7 @@ async def batch_prediction(
 )
 def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> BatchPrediction:
     """Cancel a batch prediction: a queued one ends at once, a running one within about a second."""
-    return batch_prediction_record(services[Jobs].cancel(owner, identifier(job_id, NOUN), kind="prediction"))
+    return batch_prediction_record(services[JobService].cancel(owner, identifier(job_id, NOUN), kind="prediction"))
 
 
 @router.delete(
@@ -135,7 +135,7 @@ def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> BatchPred
 )
 def remove(job_id: str, owner: Owner, services: ServicesDependency) -> None:
     """Delete a batch prediction that has ended, with its file, which would be removed at a certain age."""
-    services[BatchPredictions].remove(owner, identifier(job_id, NOUN))
+    services[BatchPredictionService].remove(owner, identifier(job_id, NOUN))
 
 
 @files.get(
@@ -154,7 +154,7 @@ def result(job_id: str, owner: Owner, services: ServicesDependency, request: Req
 
     An interrupted download is resumed by `Range: bytes=N-`, and `If-Range` with the `ETag` of the first response.
     """
-    job, size = services[BatchPredictions].size(owner, identifier(job_id, NOUN))
+    job, size = services[BatchPredictionService].size(owner, identifier(job_id, NOUN))
     requested, _ = PREDICTION.read(job)
     written = format_named(BATCH_FORMATS, requested.format)
     media_type = written.media_type
@@ -178,5 +178,5 @@ def result(job_id: str, owner: Owner, services: ServicesDependency, request: Req
         headers["Content-Range"] = requested_for.reported
     extent = requested_for or ByteRange(0, size - 1, size)
     headers["Content-Length"] = str(extent.length)
-    content = services[BatchPredictions].content(job.id, extent.first, extent.last)
+    content = services[BatchPredictionService].content(job.id, extent.first, extent.last)
     return StreamingResponse(content, 206 if requested_for else 200, headers, media_type)

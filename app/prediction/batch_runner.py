@@ -12,14 +12,14 @@ from app.datasets.repository import DatasetRepository
 from app.formats import ASSEMBLED_FROM, BATCH_FORMATS, named
 from app.formats.format import AssembledFormat, PartsFormat
 from app.formats.streams import FlatTable, KeptColumn, errors_by_row, faulty_rows
-from app.jobs.records import Job, Problem
-from app.jobs.worker.attempts import Attempt, Pace, Superseded
+from app.jobs.records import Job, JobFailure
+from app.jobs.worker.attempts import JobAttempt, Pace, Superseded
 from app.prediction import PredictRequest, ServedVersion, predict, version_metadata
 from app.prediction.batch_jobs import PREDICTION, PredictionPlan
 from app.prediction.batch_service import options_by
 from app.prediction.dataset_rows import PROGRESS_SECONDS, version_at_hand
 from app.prediction.result_repository import ResultRepository
-from app.prediction.results import MAX_BYTES_OF_A_PIECE, Layer, Piece, Reached
+from app.prediction.results import MAX_BYTES_OF_A_PIECE, Layer, Piece, ResultProgress
 from relevance_bayes.records.batch_predictions import BatchPredicted, BatchPredictionIn
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.jobs import Progress
@@ -41,19 +41,19 @@ class RefusedRows(Exception):
         self.faults = tuple(faults)
 
 
-def predict_dataset(attempt: Attempt, job: Job, *, by: str) -> BatchPredicted | Problem:
+def predict_dataset(attempt: JobAttempt, job: Job, *, by: str) -> BatchPredicted | JobFailure:
     """Return what a batch prediction made, or why not; `by` is the program. Raises Superseded, Interrupted."""
     request, plan = PREDICTION.read(job)
     served = version_at_hand(attempt, job, plan.version)
     dataset = attempt.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, request.dataset_id))
-    return Predictions(attempt, by, request, plan, dataset, served, Pace(PROGRESS_SECONDS)).run()
+    return BatchPredictionRun(attempt, by, request, plan, dataset, served, Pace(PROGRESS_SECONDS)).run()
 
 
 @dataclass(frozen=True)
-class Predictions:
+class BatchPredictionRun:
     """One start of a batch prediction; `by` is the program that computes it, and goes on with none of another."""
 
-    attempt: Attempt
+    attempt: JobAttempt
     by: str
     request: BatchPredictionIn
     plan: PredictionPlan
@@ -61,7 +61,7 @@ class Predictions:
     served: ServedVersion
     pace: Pace
 
-    def run(self) -> BatchPredicted | Problem:
+    def run(self) -> BatchPredicted | JobFailure:
         """Return what was made, or why not; raises Superseded, Interrupted."""
         reached = self._ours(self._begin())
         if not reached.whole:
@@ -80,11 +80,11 @@ class Predictions:
         written = named(BATCH_FORMATS, self.request.format)
         return ("file", written) if isinstance(written, PartsFormat) else ("rows", ASSEMBLED_FROM)
 
-    def _begin(self) -> Reached | None:
+    def _begin(self) -> ResultProgress | None:
         job_id, number = self.attempt.job_id, self.attempt.number
         return self.attempt.records.retry(lambda tx: ResultRepository(tx).begin(job_id, number, by=self.by))
 
-    def _predict(self, reached: Reached) -> Reached:
+    def _predict(self, reached: ResultProgress) -> ResultProgress:
         """The parts of all rows that are not there yet."""
         layer, coded = self._parts
         self._trim(layer, reached.size)
@@ -94,7 +94,7 @@ class Predictions:
             rows = first_row + block_rows(block)
             is_last = rows == self.dataset.rows
             content += coded.end() if is_last else b""
-            further = Reached(
+            further = ResultProgress(
                 rows,
                 reached.faulty + faulty,
                 reached.size + len(content),
@@ -107,7 +107,7 @@ class Predictions:
                 self._report("predict", rows)
         return reached
 
-    def _blocks(self, reached: Reached) -> Iterator[tuple[int, Block]]:
+    def _blocks(self, reached: ResultProgress) -> Iterator[tuple[int, Block]]:
         """Yield the rows that are not written yet, in the same parts for every attempt."""
         if reached.rows == self.dataset.rows:
             return
@@ -153,7 +153,7 @@ class Predictions:
         column = self.dataset.column(name)
         return column is not None and column.integral
 
-    def _assemble(self, reached: Reached) -> Reached:
+    def _assemble(self, reached: ResultProgress) -> ResultProgress:
         """The file of all rows, which begins anew where a start before it had not ended it."""
         self._trim("file", 0)
         size, written = 0, named(BATCH_FORMATS, self.request.format)
@@ -175,7 +175,7 @@ class Predictions:
             yield piece.content
             at += len(piece.content)
 
-    def _put(self, layer: Layer, first: int, content: bytes, reached: Reached | None = None) -> None:
+    def _put(self, layer: Layer, first: int, content: bytes, reached: ResultProgress | None = None) -> None:
         """Keep a part, and how far it is with the last of its pieces; raises Superseded, Interrupted."""
         job_id, number = self.attempt.job_id, self.attempt.number
         starts = range(0, max(len(content), 1), MAX_BYTES_OF_A_PIECE)
@@ -200,7 +200,9 @@ class Predictions:
         return found
 
 
-def _put(tx: Transaction, *, job_id: UUID, attempt: int, layer: Layer, piece: Piece, reached: Reached | None) -> bool:
+def _put(
+    tx: Transaction, *, job_id: UUID, attempt: int, layer: Layer, piece: Piece, reached: ResultProgress | None
+) -> bool:
     return ResultRepository(tx).put(job_id, attempt, layer, piece, reached=reached)
 
 
@@ -212,8 +214,8 @@ def _placed(fault: Fault, first_row: int) -> Fault:
     return fault if fault.row is None else replace(fault, row=first_row + fault.row)
 
 
-def _unanswerable(faults: Sequence[Fault]) -> Problem:
-    return Problem(
+def _unanswerable(faults: Sequence[Fault]) -> JobFailure:
+    return JobFailure(
         "unanswerable-rows",
         "Some rows can't be predicted for",
         f'{faults[0].detail} Correct these rows, or send "on_error": "per_row".',

@@ -29,7 +29,7 @@ ERROR = "error"
 
 
 @dataclass(frozen=True)
-class BatchPredictions:
+class BatchPredictionService:
     """Batch predictions of an owner."""
 
     transaction: OpenTransaction

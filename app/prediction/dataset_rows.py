@@ -8,7 +8,7 @@ from app.database.transaction import Transaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from app.jobs.records import Job
-from app.jobs.worker.attempts import Attempt, Pace
+from app.jobs.worker.attempts import JobAttempt, Pace
 from app.prediction import ServedVersion
 from app.prediction.serving import Stored, serve, stored
 from app.prediction.usage_counts import Counts
@@ -51,7 +51,7 @@ def _unfit(required: Mapping[str, ColumnKind], known: Mapping[str, ColumnKind]) 
 PROGRESS_SECONDS = 1.0
 
 
-def version_at_hand(attempt: Attempt, job: Job, number: int) -> ServedVersion:
+def version_at_hand(attempt: JobAttempt, job: Job, number: int) -> ServedVersion:
     """Return a loaded version of the job's model; raises Interrupted."""
 
     def read(tx: Transaction) -> tuple[Version, Stored]:
@@ -62,7 +62,7 @@ def version_at_hand(attempt: Attempt, job: Job, number: int) -> ServedVersion:
     return serve(version, kept, Counts())
 
 
-def reported_blocks(attempt: Attempt, job: Job, *, phase: str) -> Iterator[Block]:
+def reported_blocks(attempt: JobAttempt, job: Job, *, phase: str) -> Iterator[Block]:
     """Yield the blocks of the job's dataset, and report the finished rows before the next one.
 
     Raises Superseded, Interrupted.

@@ -16,7 +16,7 @@ from relevance_bayes.records.values import Label
 from relevance_bayes.tables.columns import Block, taken
 from relevance_bayes.tables.moments import Binning
 from relevance_bayes.tasks.listing import monitored_column
-from relevance_bayes.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import RowPredictions
 from relevance_bayes.tasks.rows import joined
 
 MAX_WAITING = 128
@@ -51,7 +51,7 @@ class DriftMonitor:
             predictions=() if self._predictions is None else self._predictions.expected,
         )
 
-    def add(self, block: Block, prediction: Prediction, rows: int) -> None:
+    def add(self, block: Block, prediction: RowPredictions, rows: int) -> None:
         """Keep the rows of a request for the count, unless there are many already."""
         waiting, support = self._waiting, prediction.support
         if len(waiting) >= self._max_waiting or (support is None and self._predictions is None):

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from uuid import UUID
 
-from app.metrics.numbers import Sample, gauge
+from app.metrics.numbers import MetricSample, gauge
 from app.prediction.drift import DriftMonitor
 from app.prediction.drift_windows import DriftWindow, SharedWindows, merged
 from app.registry.records import Version
@@ -102,7 +102,7 @@ class DriftMonitors:
                 self._thread.start()
         return kept
 
-    def samples(self, owner: str | None) -> Iterator[Sample]:
+    def samples(self, owner: str | None) -> Iterator[MetricSample]:
         """Yield the metrics of an owner's versions, or of all owners' versions."""
         half, windows = self.count(), self._windows()
         others = [] if self._shared is None else self._shared.others(self._now())
@@ -154,18 +154,18 @@ class DriftMonitors:
             self._shared.publish(window for window in self._windows() if window.halves)
 
 
-def window_samples(window: DriftWindow, total: Sequence[int]) -> Iterator[Sample]:
+def window_samples(window: DriftWindow, total: Sequence[int]) -> Iterator[MetricSample]:
     """Yield the metrics of a version, from the sums of its counts."""
     rows, placed, outside, *bins = total
     labels = window.owner, window.model, str(window.number)
-    yield Sample(ROWS, labels, (rows,))
+    yield MetricSample(ROWS, labels, (rows,))
     if placed >= MIN_ROWS:
-        yield Sample(OUTSIDE, labels, (outside / placed,))
+        yield MetricSample(OUTSIDE, labels, (outside / placed,))
     rest: Iterable[int] = iter(bins)
     for name, expected in window.inputs:
         observed = list(islice(rest, len(expected)))
         if sum(observed) >= MIN_ROWS:
-            yield Sample(INPUTS, (*labels, name), (population_stability_index(expected, observed),))
+            yield MetricSample(INPUTS, (*labels, name), (population_stability_index(expected, observed),))
     observed = list(rest)
     if window.predictions and sum(observed) >= MIN_ROWS:
-        yield Sample(PREDICTIONS, labels, (population_stability_index(window.predictions, observed),))
+        yield MetricSample(PREDICTIONS, labels, (population_stability_index(window.predictions, observed),))

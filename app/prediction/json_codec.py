@@ -21,7 +21,7 @@ from relevance_bayes.records.functions import ListedFunction
 from relevance_bayes.records.predictions import PredictOptionsIn
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import RowPredictions
 
 Row = Mapping[str, object]
 
@@ -33,7 +33,7 @@ ROWS_AT_ONCE = 1_000
 
 def predictions_json(
     served: ServedVersion,
-    prediction: Prediction,
+    prediction: RowPredictions,
     *,
     outputs: Sequence[str],
 ) -> Iterator[bytes]:
@@ -55,7 +55,7 @@ def predictions_json(
 
 
 def _rows(
-    prediction: Prediction, outputs: Sequence[str], functions: Sequence[ListedFunction], problems: Mapping[int, Row]
+    prediction: RowPredictions, outputs: Sequence[str], functions: Sequence[ListedFunction], problems: Mapping[int, Row]
 ) -> list[object]:
     columns = prediction.members(outputs, functions, _object_of)
     # Structs are created without a step of Python for each row.
@@ -67,7 +67,7 @@ def _rows(
 
 def prediction_lines(
     served: ServedVersion,
-    prediction: Prediction,
+    prediction: RowPredictions,
     *,
     outputs: Sequence[str],
     first_row: int = 0,
@@ -78,7 +78,9 @@ def prediction_lines(
         yield _ENCODER.encode_lines(_rows(some, outputs, served.functions, theirs))
 
 
-def _pieces(prediction: Prediction, problems: Mapping[int, Row]) -> Iterator[tuple[Prediction, Mapping[int, Row]]]:
+def _pieces(
+    prediction: RowPredictions, problems: Mapping[int, Row]
+) -> Iterator[tuple[RowPredictions, Mapping[int, Row]]]:
     """Yield chunks of a long prediction, each with the problems of its own rows."""
     for first in range(0, prediction.rows, ROWS_AT_ONCE):
         theirs = {row - first: problem for row, problem in problems.items() if 0 <= row - first < ROWS_AT_ONCE}
@@ -103,13 +105,7 @@ def _row_problems(faults: Iterable[Fault], first_row: int) -> dict[int, Row]:
         if fault.row is not None:
             by_row.setdefault(fault.row, []).append(fault)
     return {
-        row: {
-            "type": kind.type,
-            "title": kind.title,
-            "status": kind.status,
-            "detail": found[0].detail,
-            "errors": [{**fault_members(fault), "row": first_row + row} for fault in found],
-        }
+        row: kind.members(found[0].detail, [{**fault_members(fault), "row": first_row + row} for fault in found])
         for row, found in by_row.items()
     }
 
@@ -146,7 +142,7 @@ class JsonCodec:
         check_containers(self.body, max_containers(self.max_rows))
         return self._of_numbers(served, yield_gil) or self._of_any(served, is_checked=True)
 
-    def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[bytes]:
+    def render(self, served: ServedVersion, request: PredictRequest, prediction: RowPredictions) -> Iterator[bytes]:
         """Yield the API's JSON document."""
         return predictions_json(served, prediction, outputs=request.outputs)
 

@@ -21,7 +21,7 @@ from app.prediction.table_codec import ContentNegotiation, check_writable, expec
 from app.prediction.usage_counts import CountedRequest
 from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError, sentence
 from relevance_bayes.records.predictions import PredictOptionsIn
-from relevance_bayes.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import RowPredictions
 
 ROWS_AT_ONCE = 8192
 
@@ -76,7 +76,7 @@ class _LineCodec:
         yield_gil()
         return request_of(served, rows, self.options)
 
-    def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[bytes]:
+    def render(self, served: ServedVersion, request: PredictRequest, prediction: RowPredictions) -> Iterator[bytes]:
         """Yield predictions, one a line."""
         yield b"".join(prediction_lines(served, prediction, outputs=request.outputs, first_row=self.first))
 
@@ -164,12 +164,5 @@ async def _with_final_problem(first: bytes, responses: AsyncIterator[bytes]) -> 
 
 def _problem_line(error: RelevanceError) -> bytes:
     """Return an error as a line, with the members of a problem."""
-    kind = kind_of(error)
-    problem = {
-        "type": kind.type,
-        "title": kind.title,
-        "status": kind.status,
-        "detail": sentence(error.detail),
-        "errors": [fault_members(fault) for fault in error.faults],
-    }
+    problem = kind_of(error).members(sentence(error.detail), [fault_members(fault) for fault in error.faults])
     return msgspec.json.encode({"error": problem}) + b"\n"

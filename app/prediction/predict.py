@@ -15,7 +15,7 @@ from relevance_bayes.records.functions import ListedFunction
 from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import LabelledBlock, Prediction, PredictiveModel
+from relevance_bayes.tasks.prediction import LabelledBlock, PredictiveModel, RowPredictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class PredictRequest:
     row_ids: RowIds = ()
 
 
-def predict(served: ServedVersion, request: PredictRequest) -> Prediction:
+def predict(served: ServedVersion, request: PredictRequest) -> RowPredictions:
     """Predict the rows of a request, with all that is wrong with them in `faults`.
 
     Raises InvalidDataError where such rows are refused, InvalidRequestError for options that the task does not have,

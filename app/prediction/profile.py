@@ -25,11 +25,11 @@ from relevance_bayes.records.profiles import (
 from relevance_bayes.records.values import Cell, InputColumn
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     Column,
-    NumberColumn,
-    TimestampColumn,
+    NumberArray,
+    TimestampArray,
     block_rows,
     taken,
 )
@@ -180,18 +180,18 @@ def _axis(served: ServedVersion, name: str, options: ProfileOptionsIn, block: Bl
     column = next(one for one in served.version.report.plan.inputs if one.name == name)
     points = options.points or DEFAULT_POINTS[len(options.inputs)]
     match block[name]:
-        case CategoryColumn(codes=codes, labels=texts):  # of effects the plan has no categories: those of the rows
+        case CategoryArray(codes=codes, labels=texts):  # of effects the plan has no categories: those of the rows
             present = (texts[code] for code in np.unique(codes[codes >= 0]).tolist())
             labels = (column.categories or tuple(sorted({*present})))[:MAX_POINTS]
             if not labels:
                 raise _refused("inputs", f"Expected rows with a value of {name!r}, got none.")
-            return Axis(column, CategoryColumn(np.arange(len(labels), dtype=np.int32), labels))
-        case BooleanColumn():
-            return Axis(column, BooleanColumn(np.array([0, 1], np.int8)))
-        case NumberColumn(values=values):
-            return Axis(column, NumberColumn(_grid(name, values, points)))
-        case TimestampColumn(values=values):
-            return Axis(column, TimestampColumn(_grid(name, values, points)))
+            return Axis(column, CategoryArray(np.arange(len(labels), dtype=np.int32), labels))
+        case BooleanArray():
+            return Axis(column, BooleanArray(np.array([0, 1], np.int8)))
+        case NumberArray(values=values):
+            return Axis(column, NumberArray(_grid(name, values, points)))
+        case TimestampArray(values=values):
+            return Axis(column, TimestampArray(_grid(name, values, points)))
 
 
 def _grid(name: str, values: Array, points: int) -> Array:

@@ -1,11 +1,12 @@
 """OpenAPI schemas of predictions; responses are written by app.prediction.json_codec."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.errors import Fault, ProblemDetails
 from relevance_bayes.records.predictions import (
     ClassLatent,
     ClassProbability,
@@ -94,13 +95,11 @@ class ComponentsRowOut(BaseModel):
     )
 
 
-class RowProblemOut(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class RowProblemOut(ProblemDetails):
     """The problem of a row without a prediction."""
 
-    type: str
-    title: str
     status: int
-    detail: str
     errors: Sequence[Fault]
 
 

@@ -10,7 +10,7 @@ from app.database.base import SecondsSince, changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
 from app.jobs.tables import JobRow
-from app.prediction.results import KeptResult, Layer, Piece, Reached
+from app.prediction.results import KeptResult, Layer, Piece, ResultProgress
 from app.prediction.tables import PredictionPieceRow, PredictionResultRow
 from relevance_bayes.records.jobs import JOB_PATHS, Resumption
 
@@ -40,7 +40,7 @@ class ResultRepository:
         row = self._row(job_id)
         return None if row is None else KeptResult(_reached(row), row.by, Resumption(row.attempt, row.at))
 
-    def begin(self, job_id: UUID, attempt: int, *, by: str) -> Reached | None:
+    def begin(self, job_id: UUID, attempt: int, *, by: str) -> ResultProgress | None:
         """Return how far it is by the same program, or whole; nothing else is gone on with. None where superseded."""
         if not self._is_ours(job_id, attempt):
             return None
@@ -54,7 +54,9 @@ class ResultRepository:
         self.tx.session.flush()
         return _reached(row)
 
-    def put(self, job_id: UUID, attempt: int, layer: Layer, piece: Piece, *, reached: Reached | None = None) -> bool:
+    def put(
+        self, job_id: UUID, attempt: int, layer: Layer, piece: Piece, *, reached: ResultProgress | None = None
+    ) -> bool:
         """Keep a piece, and where it is the last one of a part, how far the result is then.
 
         The job has come further then: starts that died before don't count any more.
@@ -147,8 +149,8 @@ class ResultRepository:
         return len(found)
 
 
-def _reached(row: PredictionResultRow) -> Reached:
-    return Reached(row.rows, row.faulty, row.size, row.whole)
+def _reached(row: PredictionResultRow) -> ResultProgress:
+    return ResultProgress(row.rows, row.faulty, row.size, row.whole)
 
 
 def record_expired(tx: Transaction, results: Mapping[str, int]) -> None:

@@ -12,7 +12,7 @@ MAX_BYTES_OF_A_PIECE = 2**20
 
 
 @dataclass(frozen=True)
-class Reached:
+class ResultProgress:
     """The progress of a result: `rows` are written, of which `faulty` could not be predicted for, in `size` bytes.
 
     `averaged` of them have unknown categories. `whole`: the file is, and `size` is that of the file.
@@ -29,7 +29,7 @@ class Reached:
 class KeptResult:
     """A stored result; `resumption` is the attempt that wrote it, `by` the program."""
 
-    reached: Reached
+    reached: ResultProgress
     by: str
     resumption: Resumption
 

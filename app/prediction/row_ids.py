@@ -6,7 +6,7 @@ from typing import TypeAlias
 from app.formats.cells import MAX_FAULTS, Columns, bad_text
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.outcomes import MAX_ROW_ID_LENGTH
-from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows
+from relevance_bayes.tables.columns import Block, CategoryArray, block_rows
 
 RowIds: TypeAlias = Sequence[str | None]
 """The id of each row, None for a row without one; empty: the request has no ids."""
@@ -43,7 +43,7 @@ def row_ids_of(block: Block, given: Sequence[str] | str | None) -> tuple[Block, 
         check_row_ids(given, block_rows(block))
         return block, given
     column = block[given]
-    assert isinstance(column, CategoryColumn)
+    assert isinstance(column, CategoryArray)
     labels = (*column.labels, None)
     ids = [labels[code] for code in column.codes.tolist()]
     check_row_ids(ids, len(ids))

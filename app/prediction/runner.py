@@ -21,12 +21,12 @@ from app.http.rate_limits import CURRENT as RATES
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.served_versions import ServedVersions
 from app.prediction.slots import MAX_SLOTS, PredictionSlot
-from app.prediction.usage_counts import CountedRequest, Rows
+from app.prediction.usage_counts import AnsweredRows, CountedRequest
 from relevance_bayes.records.references import Reference
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.tasks.options import ROWS_OF_AVERAGE
-from relevance_bayes.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import RowPredictions
 
 Content: TypeAlias = bytes | AsyncIterator[bytes]
 """The body of a response, a long one in chunks."""
@@ -34,7 +34,7 @@ Content: TypeAlias = bytes | AsyncIterator[bytes]
 YieldGil: TypeAlias = Callable[[], None]
 """Called repeatedly by work in a thread, so that the event loop runs."""
 
-RecordRows: TypeAlias = Callable[[ServedVersion, PredictRequest, Prediction], None]
+RecordRows: TypeAlias = Callable[[ServedVersion, PredictRequest, RowPredictions], None]
 """Takes predicted rows that have ids, to be recorded later; never raises and never waits for the database."""
 
 T = TypeVar("T")
@@ -99,7 +99,7 @@ class Codec(Protocol[Rendered]):
     def is_small(self, served: ServedVersion) -> bool:
         """Return whether the request may run in the threads for small ones."""
 
-    def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[Rendered]:
+    def render(self, served: ServedVersion, request: PredictRequest, prediction: RowPredictions) -> Iterator[Rendered]:
         """Yield the response in chunks, at least one."""
 
 
@@ -133,7 +133,7 @@ class DeferredCodec(Generic[Piece]):
         self._codec = self._codec_of(body if isinstance(body, bytes) else body.read())
         return self._codec.read(served, yield_gil)
 
-    def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[Piece]:
+    def render(self, served: ServedVersion, request: PredictRequest, prediction: RowPredictions) -> Iterator[Piece]:
         """Render with the codec of the body."""
         assert self._codec is not None
         return self._codec.render(served, request, prediction)
@@ -179,7 +179,7 @@ class PredictionRunner:
             return await self.run(served, codec, counted, receive)
 
     async def run(
-        self, served: ServedVersion, codec: Codec[Piece], counted: Rows, receive: Receive | None = None
+        self, served: ServedVersion, codec: Codec[Piece], counted: AnsweredRows, receive: Receive | None = None
     ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
         """Return the same for a part of a request, whose rows are `counted`."""
         request = codec.read_inline(served)
@@ -192,7 +192,7 @@ class PredictionRunner:
         return await self.run_for_client(receive, served, codec, counted)
 
     async def run_for_client(
-        self, receive: Receive | None, served: ServedVersion, codec: Codec[Piece], counted: Rows
+        self, receive: Receive | None, served: ServedVersion, codec: Codec[Piece], counted: AnsweredRows
     ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
         """Return the same from a thread, once one is free; cancelled when the client disconnects."""
         slot = PredictionSlot(self._slots)
@@ -210,7 +210,12 @@ class PredictionRunner:
         return begun, Rest(rest, slot)
 
     def _rendered(
-        self, served: ServedVersion, codec: Codec[Piece], request: PredictRequest, counted: Rows, max_averaged: int
+        self,
+        served: ServedVersion,
+        codec: Codec[Piece],
+        request: PredictRequest,
+        counted: AnsweredRows,
+        max_averaged: int,
     ) -> Iterator[Piece]:
         """Predict and render; raises TooLargeError for more than `max_averaged` rows that are averages, in all parts of
         a request for more than the runner's."""
@@ -227,7 +232,7 @@ class PredictionRunner:
         return codec.render(served, request, prediction)
 
     def _begun(
-        self, served: ServedVersion, codec: Codec[Piece], counted: Rows
+        self, served: ServedVersion, codec: Codec[Piece], counted: AnsweredRows
     ) -> "tuple[Sequence[Piece], Iterator[Piece] | None]":
         """Return the first chunks, and the rest if there is one."""
         pieces = self._rendered(served, codec, codec.read(served, yield_gil), counted, self.max_averaged)

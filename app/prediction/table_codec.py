@@ -22,7 +22,7 @@ from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.predictions import PredictOptionsIn
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import RowPredictions
 
 
 def check_writable(response: WritableFormat, options: PredictOptions, outputs: Sequence[str] | None) -> None:
@@ -120,7 +120,7 @@ class TableCodec:
             served, negotiated.body.read_rows(body, requested.read, expected, strict=strict), requested.options
         )
 
-    def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[bytes]:
+    def render(self, served: ServedVersion, request: PredictRequest, prediction: RowPredictions) -> Iterator[bytes]:
         """Yield the response in its format."""
         return self.negotiated.response.write(_Predictions(served, request, prediction))
 
@@ -131,7 +131,7 @@ class _Predictions:
 
     served: ServedVersion
     request: PredictRequest
-    found: Prediction
+    found: RowPredictions
 
     def flat(self) -> FlatTable:
         """Return a column for each number and label, and with `on_error` "per_row" a column `error`."""

@@ -11,7 +11,7 @@ from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from app.errors import TrainingFailedError
 from app.jobs.records import Job
-from app.jobs.worker.attempts import Attempt
+from app.jobs.worker.attempts import JobAttempt
 from app.registry.records import Version
 from relevance_bayes.core.types import Mask
 from relevance_bayes.records.errors import NotFoundError
@@ -40,7 +40,7 @@ KnownRows: TypeAlias = TrainingRows | None
 """None where they are not known: the version was imported, or its training dataset is deleted."""
 
 
-def training_rows_of(attempt: Attempt, job: Job, version: Version) -> KnownRows:
+def training_rows_of(attempt: JobAttempt, job: Job, version: Version) -> KnownRows:
     """The rows that a version of the job's model was trained on, from its dataset and its split.
 
     Raises Superseded, Interrupted.

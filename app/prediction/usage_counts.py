@@ -58,7 +58,7 @@ class Counted:
         return sum(self.succeeded) + self.failed
 
 
-class Rows:
+class AnsweredRows:
     """Rows that were answered, of which some are `averaged` over other rows."""
 
     __slots__ = ("averaged", "number", "outside", "placed")
@@ -82,7 +82,7 @@ class Rows:
         self.placed += rows - int(np.count_nonzero(np.isnan(support)))
         self.outside += int(np.count_nonzero(support < MIN_SUPPORT))
 
-    def join(self, others: "Rows") -> None:
+    def join(self, others: "AnsweredRows") -> None:
         """Those that were counted apart."""
         self.number += others.number
         self.averaged += others.averaged
@@ -100,7 +100,7 @@ class Counts:
 
     def __init__(self, totals: "Totals | None" = None) -> None:
         self.totals = totals
-        self.rows = Rows()
+        self.rows = AnsweredRows()
         self.succeeded = [0] * (len(_BOUNDS) + 1)
         self.failed = self.succeeded_ns = self.failed_ns = 0
         self.last: int | None = None
@@ -157,11 +157,11 @@ class CountedRequest:
     __slots__ = ("_began", "_counts", "_rates", "_rows")
 
     def __init__(self, counts: Counts) -> None:
-        self._counts, self._rows = counts, Rows()
+        self._counts, self._rows = counts, AnsweredRows()
         self._rates = RATES.get()  # a stream may be left in the context of another request
         self._began = perf_counter_ns()
 
-    def __enter__(self) -> Rows:
+    def __enter__(self) -> AnsweredRows:
         return self._rows
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:

@@ -6,8 +6,8 @@ from uuid import UUID
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 
 from app.database import keyset
-from app.database.base import changed
-from app.database.keyset import Page, PageRequest
+from app.database.base import Columns, changed
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.notifier import MODELS, notify
 from app.database.transaction import Transaction
 from app.errors import ConflictError
@@ -19,6 +19,8 @@ from app.registry.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVers
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.models import AliasMove
 from relevance_bayes.records.references import Selector
+
+MOVE = Columns(AliasMove)
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class AliasRepository:
             raise _no_such_alias(model, name)
         return found
 
-    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[StoredAlias]:
+    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> KeysetPage[StoredAlias]:
         """Return a page of aliases by name; raises NotFoundError, InvalidRequestError for an invalid cursor."""
         ModelRepository(self.tx).get(owner, model)
         query = _aliases(owner, model).order_by(ModelAliasRow.name).limit(limit + 1)
@@ -48,7 +50,7 @@ class AliasRepository:
             self.tx.session.execute(query).all(), limit, lambda row: _alias(row, model), lambda row: row[0].name
         )
 
-    def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
+    def history(self, owner: str, model: str, name: str, part: PageRequest) -> KeysetPage[AliasMove]:
         """Return a page of an alias's moves, newest first, also after its removal; raises NotFoundError without any.
 
         Raises InvalidRequestError for an invalid cursor.
@@ -60,7 +62,7 @@ class AliasRepository:
         if not rows and part.after is None:
             ModelRepository(self.tx).get(owner, model)
             raise _no_such_alias(model, name)
-        return keyset.page(rows, part.limit, _move, lambda move: move.number)
+        return keyset.page(rows, part.limit, MOVE.read, lambda move: move.number)
 
     def move(
         self, owner: str, model: str, name: str, *, to: Selector, by: str, reason: str | None, condition: Condition
@@ -148,10 +150,6 @@ def _aliases(owner: str, model: str) -> Select[ModelAliasRow, AliasMoveRow, int]
 def _alias(row: Row[ModelAliasRow, AliasMoveRow, int], model: str) -> StoredAlias:
     alias, move, version = row
     return StoredAlias(model, alias.name, version, move.at, move.by, move.reason, move.id)
-
-
-def _move(row: AliasMoveRow) -> AliasMove:
-    return AliasMove(row.number, row.at, row.by, row.from_version, row.to_version, row.reason)
 
 
 def _path(model: str, name: str) -> str:

@@ -21,7 +21,7 @@ from app.http.openapi import json_body, problems
 from app.http.references import AliasName, ModelName, refuse_no_alias
 from app.http.rendering import to_json
 from app.registry.records import StoredAlias
-from app.registry.service import Aliases
+from app.registry.service import AliasService
 from relevance_bayes.records.models import Alias, AliasIn, AliasMove, Reason
 from relevance_bayes.records.pages import Page
 
@@ -35,7 +35,7 @@ def aliases(
     name: ModelName, owner: Owner, services: ServicesDependency, limit: Limit = 20, after: After = None
 ) -> Page[Alias]:
     """List a model's aliases by name, each with its version."""
-    page = services[Aliases].page(owner, name, limit=limit, after=after)
+    page = services[AliasService].page(owner, name, limit=limit, after=after)
     return Page.of(page.items, page.next)
 
 
@@ -47,7 +47,7 @@ def aliases(
 )
 def alias(name: ModelName, alias: AliasName, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """Get an alias with the number of its version."""
-    found = services[Aliases].get(owner, name, alias)
+    found = services[AliasService].get(owner, name, alias)
     return conditional_response(request, to_json(found), cache_control=REVALIDATED, tag=found.tag)
 
 
@@ -77,7 +77,7 @@ def move(
     """
     refuse_no_alias(alias)
     requested = read_strictly(ALIAS_IN, body)
-    moved = services[Aliases].move(
+    moved = services[AliasService].move(
         owner, name, alias, to=requested.version, by=author, reason=requested.reason, condition=condition
     )
     return _shown(moved.alias, status=201 if moved.is_new else 200)
@@ -94,7 +94,7 @@ def remove(
     reason: Annotated[Reason | None, Query()] = None,
 ) -> None:
     """Remove an alias; the version and the alias's history stay."""
-    services[Aliases].remove(owner, name, alias, by=author, reason=reason, condition=condition)
+    services[AliasService].remove(owner, name, alias, by=author, reason=reason, condition=condition)
 
 
 @router.get("/{alias}/history", summary="List the moves of an alias", responses=problems(404, 406, 422))
@@ -103,7 +103,7 @@ def history(
 ) -> Page[AliasMove]:
     """List an alias's moves: time, old and new version, author and reason; also after its removal."""
     refuse_no_alias(alias)
-    page = services[Aliases].history(owner, name, alias, query.part)
+    page = services[AliasService].history(owner, name, alias, query.part)
     return Page.of(page.items, page.next)
 
 

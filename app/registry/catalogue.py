@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import OpenTransaction
 from app.datasets.repository import DatasetRepository
 from app.jobs.repository import JobRepository
@@ -45,7 +45,7 @@ class Catalogue:
 
     def models(
         self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
-    ) -> Page[Model]:
+    ) -> KeysetPage[Model]:
         """Return a page of models that have all of these tags, of a task where one is given."""
         with self.transaction() as tx:
             return ModelRepository(tx).page(owner, part, task=task, tags=tags)
@@ -80,7 +80,9 @@ class Catalogue:
             software_version=report.software_version,
         )
 
-    def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+    def versions(
+        self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS
+    ) -> KeysetPage[Version]:
         """Return a page of a model's versions that have all of these tags; raises NotFoundError."""
         with self.transaction() as tx:
             return ModelRepository(tx).versions(owner, name, part, tags=tags)
@@ -120,7 +122,7 @@ class Catalogue:
 
     def vectors(
         self, owner: str, reference: Reference, *, limit: int, after: str | None, sort: Literal["number", "weight"]
-    ) -> Page[RelevanceVector]:
+    ) -> KeysetPage[RelevanceVector]:
         """Return a page of a version's functions, by number or by abs(weight), greatest first; raises NotFoundError.
 
         Weights are in the units of the function that is learned: the target's, where that is a number.
@@ -149,7 +151,7 @@ class Catalogue:
             ModelRepository(tx).delete_version(owner, *reference)
 
 
-def _all(page: Callable[[str | None], Page[Item]]) -> Iterator[Item]:
+def _all(page: Callable[[str | None], KeysetPage[Item]]) -> Iterator[Item]:
     """Return the items of all pages of a list."""
     after = None
     while True:

@@ -6,16 +6,18 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from app.database.base import changed, insertion
+from app.database.base import Columns, changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.notifier import MODELS, notify
 from app.errors import ConflictError
 from app.identity import uuid7
 from app.registry.records import Version
 from app.registry.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
-from app.registry.version_codec import CELLS, DIAGNOSTICS, NAMES, REPORT, SHAPE, WEIGHTS, encode_predictor
+from app.registry.version_codec import CELLS, DIAGNOSTICS, NAMES, REPORT, SHAPE, VECTOR, WEIGHTS, encode_predictor
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.tasks.union import NewVersion, TrainingPlan
+
+VERSION = Columns(Version)
 
 
 def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | None, now: datetime) -> Version:
@@ -29,19 +31,11 @@ def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | 
     before = select(func.max(ModelVersionRow.number)).where(ModelVersionRow.model_id == model_id)
     report, diagnostics = version.report.with_diagnostics(None), version.report.diagnostics
     made = Version(uuid7(), owner, plan.model, number, job_id, now, report, parent=session.scalar(before))
-    session.add(
-        ModelVersionRow(
-            id=made.id,
-            owner=owner,
-            model_id=model_id,
-            number=number,
-            job_id=job_id,
-            created_at=now,
-            report=REPORT.write(report),
-            parent=made.parent,
-            diagnostics=None if diagnostics is None else DIAGNOSTICS.write(diagnostics),
-        )
-    )
+    others = {
+        "report": REPORT.write(report),
+        "diagnostics": None if diagnostics is None else DIAGNOSTICS.write(diagnostics),
+    }
+    session.add(VERSION.write(ModelVersionRow, made, model_id=model_id, **others))
     session.flush()
     session.add_all(_vector(made.id, vector) for vector in version.vectors)
     session.add(PosteriorRow(version_id=made.id, content=encode_predictor(version.predictor)))
@@ -92,21 +86,14 @@ def _refuse_another_meaning(plan: TrainingPlan, task: str, target: str, inputs: 
 
 
 def _vector(version_id: UUID, vector: RelevanceVector) -> RelevanceVectorRow:
-    return RelevanceVectorRow(
+    return VECTOR.write(
+        RelevanceVectorRow,
+        vector,
         version_id=version_id,
-        number=vector.number,
-        kind=vector.kind,
         dataset_row=vector.row,
         inputs=None if vector.inputs is None else CELLS.write(vector.inputs),
         weight_mean=vector.max_weight,
-        weight_sd=vector.weight_sd,
-        alpha=vector.alpha,
-        gamma=vector.gamma,
-        input=vector.input,
         moved=vector.optimised,
         weight_means=WEIGHTS.write(vector.weight_means) if vector.weight_means else None,
         shape=SHAPE.write(vector.shape) if vector.shape else None,
-        phase=vector.phase,
-        member=vector.member,
-        function=vector.function,
     )

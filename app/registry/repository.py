@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, i
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.database import keyset
-from app.database.base import changed
+from app.database.base import Columns, changed
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.notifier import MODELS, notify
 from app.database.transaction import CANCEL, Transaction, count_holds, hold
 from app.errors import InUseError
@@ -27,6 +27,8 @@ from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.models import Model
 from relevance_bayes.records.references import Selector
 from relevance_bayes.tasks.union import NewVersion, Predictor
+
+MODEL = Columns(Model)
 
 TagRow: TypeAlias = type[ModelTagRow] | type[VersionTagRow]
 
@@ -90,7 +92,7 @@ class ModelRepository:
 
     def page(
         self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
-    ) -> Page[Model]:
+    ) -> KeysetPage[Model]:
         """Return a page of models of a task and with tags; raises InvalidRequestError for an invalid cursor."""
         query = _models(owner).where(tagged(ModelTagRow, ModelRow.id, tags))
         if task is not None:
@@ -114,7 +116,9 @@ class ModelRepository:
             raise NotFoundError(f"Model {name!r} has no {missing}.")
         return self._read_versions([row])(row)
 
-    def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+    def versions(
+        self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS
+    ) -> KeysetPage[Version]:
         """Return a page of versions with these tags; raises NotFoundError, InvalidRequestError for a bad cursor."""
         self.get(owner, name)
         query = _versions(owner, name).where(tagged(VersionTagRow, ModelVersionRow.id, tags))
@@ -239,7 +243,16 @@ class ModelRepository:
         """Return a function that makes models of these rows, with their aliases and tags."""
         ids = [row[0].id for row in rows]
         aliases, tags = aliases_of(self.tx.session, ids), tags_of(self.tx.session, ModelTagRow, ids)
-        return lambda row: _model(row, aliases[row[0].id], tags[row[0].id])
+        return lambda row: MODEL.read(
+            row[0],
+            target=row[0].target or None,
+            inputs=NAMES.read(row[0].inputs),
+            versions=row[1],
+            latest=row[2],
+            aliases=dict(aliases[row[0].id]),
+            tags=dict(tags[row[0].id]),
+            record=row[0].record_share,
+        )
 
     def _read_versions(
         self, rows: Sequence[Row[ModelVersionRow, str]]
@@ -273,23 +286,6 @@ def _versions(owner: str, name: str) -> Select[ModelVersionRow, str]:
         .join(ModelRow, ModelVersionRow.model_id == ModelRow.id)
         .where(ModelRow.owner == owner, ModelRow.name == name)
         .execution_options(populate_existing=True)
-    )
-
-
-def _model(row: Row[ModelRow, int, int], aliases: Mapping[str, int], tags: Mapping[str, str]) -> Model:
-    model, versions, latest = row
-    return Model(
-        name=model.name,
-        created_at=model.created_at,
-        task=model.task,
-        target=model.target or None,
-        inputs=NAMES.read(model.inputs),
-        versions=versions,
-        latest=latest,
-        aliases=dict(aliases),
-        description=model.description,
-        tags=dict(tags),
-        record=model.record_share,
     )
 
 

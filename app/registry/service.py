@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import OpenTransaction
 from app.http.conditions import UNCONDITIONAL, Condition
 from app.registry.alias_repository import AliasRepository
@@ -15,7 +15,7 @@ from relevance_bayes.records.references import Reference, Selector
 
 
 @dataclass(frozen=True)
-class Aliases:
+class AliasService:
     """Aliases of a model's versions; each move is one transaction, and is recorded with its author and reason."""
 
     transaction: OpenTransaction
@@ -25,12 +25,12 @@ class Aliases:
         with self.transaction() as tx:
             return AliasRepository(tx).get(owner, model, name)
 
-    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[StoredAlias]:
+    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> KeysetPage[StoredAlias]:
         """Return a page of a model's aliases by name; raises NotFoundError."""
         with self.transaction() as tx:
             return AliasRepository(tx).page(owner, model, limit=limit, after=after)
 
-    def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
+    def history(self, owner: str, model: str, name: str, part: PageRequest) -> KeysetPage[AliasMove]:
         """Return a page of an alias's moves, also after its removal; raises NotFoundError."""
         with self.transaction() as tx:
             return AliasRepository(tx).history(owner, model, name, part)

@@ -7,10 +7,10 @@ from uuid import UUID
 from sqlalchemy import and_, func, or_, select
 
 from app.database import keyset
-from app.database.keyset import Page
+from app.database.keyset import KeysetPage
 from app.database.transaction import Transaction
 from app.registry.tables import RelevanceVectorRow
-from app.registry.version_codec import CELLS, SHAPE, WEIGHTS
+from app.registry.version_codec import CELLS, SHAPE, VECTOR, WEIGHTS
 from relevance_bayes.records.functions import ListedFunction, RelevanceVector
 
 
@@ -22,7 +22,7 @@ class VectorRepository:
 
     def page(
         self, version_id: UUID, *, limit: int, after: str | None, sort: Literal["number", "weight"]
-    ) -> Page[RelevanceVector]:
+    ) -> KeysetPage[RelevanceVector]:
         """Return a page of functions by number, or by the absolute value of a function's greatest weight, descending.
 
         Raises InvalidRequestError.
@@ -49,20 +49,12 @@ class VectorRepository:
 
 
 def _vector(row: RelevanceVectorRow) -> RelevanceVector:
-    return RelevanceVector(
-        number=row.number,
-        kind=row.kind,
+    return VECTOR.read(
+        row,
         row=row.dataset_row,
-        inputs=None if row.inputs is None else CELLS.read(row.inputs),
+        inputs=CELLS.read_optional(row.inputs),
         weight_mean=row.weight_mean if row.weight_means is None else None,
-        weight_sd=row.weight_sd,
-        alpha=row.alpha,
-        gamma=row.gamma,
-        input=row.input,
         optimised=row.moved,
         weight_means=() if row.weight_means is None else WEIGHTS.read(row.weight_means),
         shape=() if row.shape is None else SHAPE.read(row.shape),
-        phase=row.phase,
-        member=row.member,
-        function="log_noise" if row.function == "log_noise" else "mean",
     )

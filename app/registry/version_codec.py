@@ -6,13 +6,13 @@ members `task`, `inputs`, `target` and `model` with {"array": name} in the place
 
 from pydantic import TypeAdapter
 
-from app.database.base import Document
+from app.database.base import Columns, Document
 from app.database.frame import Arrays, Content, Json, UnreadableBytesError, read, write
 from relevance_bayes.documents.arrays import Stored, extract_arrays
 from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION, content_of, predictor_of
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.functions import ClassWeight, InputShape
+from relevance_bayes.records.functions import ClassWeight, InputShape, RelevanceVector
 from relevance_bayes.records.json import validate
 from relevance_bayes.records.values import Cell
 from relevance_bayes.tasks.union import Predictor, VersionReport
@@ -52,4 +52,5 @@ DIAGNOSTICS = Document(TypeAdapter(Diagnostics))
 NAMES = Document(TypeAdapter(tuple[str, ...]))
 WEIGHTS = Document(TypeAdapter(tuple[ClassWeight, ...]))
 SHAPE = Document(TypeAdapter(tuple[InputShape, ...]))
+VECTOR = Columns(RelevanceVector)
 CELLS: Document[dict[str, Cell]] = Document(TypeAdapter(dict[str, Cell]))

@@ -14,11 +14,11 @@ from app.http.openapi import json_body, problems
 from app.http.rendering import to_json
 from app.jobs.records import Job
 from app.jobs.schemas import JobsQuery
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.registry.trainings import TRAINING
 from app.tasks.responses import training_job
-from app.tasks.service import Training
+from app.tasks.service import TrainingService
 from relevance_bayes.records.pages import Page
 from relevance_bayes.records.trainings import KnownJob
 
@@ -37,7 +37,7 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
     """Queue a training. Only `dataset_id` and `target` are required; the job has the values chosen for all others."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        return services[Training].submit(owner, read_strictly(TRAINING.request.adapter, body), keyed=keyed)
+        return services[TrainingService].submit(owner, read_strictly(TRAINING.request.adapter, body), keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
@@ -55,7 +55,7 @@ def retry(request: Request, job_id: str, owner: Owner, services: ServicesDepende
     first = identifier(job_id, "training job")
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        return services[Training].retry(owner, first, keyed=keyed)
+        return services[TrainingService].retry(owner, first, keyed=keyed)
 
     return once(services[Idempotency], named(request, owner, key), _queued, create)
 
@@ -72,7 +72,7 @@ def jobs(
     query: Annotated[JobsQuery, Query()],
 ) -> Page[KnownJob]:
     """List training jobs by age."""
-    page = services[Jobs].page(owner, query.part, which=query.which("training"))
+    page = services[JobService].page(owner, query.part, which=query.which("training"))
     return Page.of([training_job(job) for job in page.items], page.next)
 
 
@@ -90,4 +90,4 @@ def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> KnownJob:
 
     To cancel a cancelled job again has no effect; for one that succeeded or failed the response is a 409.
     """
-    return training_job(services[Jobs].cancel(owner, identifier(job_id, "training job"), kind="training"))
+    return training_job(services[JobService].cancel(owner, identifier(job_id, "training job"), kind="training"))

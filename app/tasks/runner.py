@@ -13,13 +13,13 @@ from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, TrainingFailedError
 from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.child import Failure, FitCheckpoint
-from app.jobs.records import Checkpoint, Job, Problem
+from app.jobs.records import Checkpoint, Job, JobFailure
 from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import (
     LOOK_SECONDS,
     TOO_LONG,
-    Attempt,
     Interrupted,
+    JobAttempt,
     Pace,
     Records,
     Superseded,
@@ -28,7 +28,7 @@ from app.jobs.worker.attempts import (
     of_error,
     of_failure,
 )
-from app.jobs.worker.pool import Child, ChildDied, FitShares, Pool, Share, ShareRequest
+from app.jobs.worker.pool import Child, ChildDied, ChildPool, FitShares, Share, ShareRequest
 from app.jobs.worker.spool import Spool
 from app.registry.records import Version
 from app.registry.trainings import TRAINING
@@ -64,7 +64,7 @@ class Runner:
     """
 
     records: Records
-    pool: Pool
+    pool: ChildPool
     spool: Spool
     max_cells: int
     program: str
@@ -102,7 +102,7 @@ class Start:
     """
 
     runner: Runner
-    attempt: Attempt
+    attempt: JobAttempt
     fit_log: tuple[LogEntry, ...]
     kept_at: float = field(default_factory=time.monotonic)
     further: bool = False
@@ -110,7 +110,7 @@ class Start:
     progress: Progress | None = None
     is_reported: bool = True
 
-    def fit(self) -> NewVersion | Problem | ChildDied | None:
+    def fit(self) -> NewVersion | JobFailure | ChildDied | None:
         """Return the outcome, None where the attempt is superseded; raises Interrupted."""
         try:
             with self.runner.spool.directory() as directory:
@@ -132,12 +132,12 @@ class Start:
         words = f"{died}: {died.words}" if died.words else str(died)
         self.records.retry(lambda tx: self._record_crash(words, tx))
 
-    def record(self, outcome: NewVersion | Problem | None) -> bool:
+    def record(self, outcome: NewVersion | JobFailure | None) -> bool:
         """Record the end; return False where it is not recorded here: another attempt has taken over."""
         match outcome:
             case Learned():
                 return self._succeed(outcome)
-            case Problem():
+            case JobFailure():
                 return self._fail(outcome)
             case None:
                 return False
@@ -155,13 +155,13 @@ class Start:
                 return made is not None
         return False
 
-    def _fail(self, problem: Problem) -> bool:
+    def _fail(self, problem: JobFailure) -> bool:
         has_failed = self.records.retry(partial(self._write_failure, problem))
         if has_failed:
             self.attempt.event.ended("failed", problem)
         return has_failed
 
-    def _fit(self, directory: Path) -> NewVersion | Problem:
+    def _fit(self, directory: Path) -> NewVersion | JobFailure:
         began = time.monotonic()
         job = self.attempt.job
         dataset, first_block = self.records.retry(self._read)
@@ -302,7 +302,7 @@ class Start:
         progress = self.progress or self.attempt.job.progress
         return finish_training(tx, self.attempt.job_id, self.attempt.number, version, progress)
 
-    def _write_failure(self, problem: Problem, tx: Transaction) -> bool:
+    def _write_failure(self, problem: JobFailure, tx: Transaction) -> bool:
         self._write_progress(tx)
         return JobRepository(tx).fail(self.attempt.job_id, self.attempt.number, problem)
 

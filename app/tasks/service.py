@@ -23,7 +23,7 @@ from relevance_bayes.tasks.union import NewVersion, TrainingPlan, TrainingReques
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingService:
     """Submission and retry of training jobs."""
 
     transaction: OpenTransaction

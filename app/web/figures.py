@@ -19,17 +19,17 @@ from relevance_bayes.records.profiles import Profile, ProfileOptionsIn
 from relevance_bayes.records.values import Cell, InputColumn, Json, Label, text_of
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     Column,
-    NumberColumn,
-    TimestampColumn,
+    NumberArray,
+    TimestampArray,
     taken,
 )
 from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.tasks.components.report import ComponentsReport
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import Prediction, Probabilities
+from relevance_bayes.tasks.prediction import Probabilities, RowPredictions
 from relevance_bayes.tasks.supervised.report import SupervisedReport
 
 COMPONENTS = 2
@@ -164,7 +164,7 @@ def _points(axis: Axis) -> int:
 
 def _column(histogram: Histogram) -> Column:
     if isinstance(histogram, NumberHistogram):
-        made = TimestampColumn if histogram.kind == "timestamp" else NumberColumn
+        made = TimestampArray if histogram.kind == "timestamp" else NumberArray
         low, high, edges = histogram.min, histogram.max, histogram.edges
         if low is None or high is None:
             return made(np.array([np.nan, np.nan]))
@@ -172,10 +172,10 @@ def _column(histogram: Histogram) -> Column:
         return made(np.append(spaced(low, high, POINTS), middle))
     labels = tuple(one.label for one in histogram.categories)[:MAX_CATEGORIES]
     if histogram.kind == "boolean":
-        return BooleanColumn(np.array([0, 1, labels[:1] == ("true",)], np.int8))
+        return BooleanArray(np.array([0, 1, labels[:1] == ("true",)], np.int8))
     if not labels:
-        return CategoryColumn(np.array([-1, -1], np.int32), ())
-    return CategoryColumn(np.array([*range(len(labels)), 0], np.int32), labels)
+        return CategoryArray(np.array([-1, -1], np.int32), ())
+    return CategoryArray(np.array([*range(len(labels)), 0], np.int32), labels)
 
 
 def _crossed(axes: Sequence[Axis], varied: Sequence[Axis]) -> Block:
@@ -200,7 +200,7 @@ def _starts(varied: Iterable[Axis]) -> Iterator[tuple[str, int]]:
         start += _points(axis)
 
 
-def _slices(varied: Sequence[Axis], prediction: Prediction) -> Iterator[Slice]:
+def _slices(varied: Sequence[Axis], prediction: RowPredictions) -> Iterator[Slice]:
     arrays = prediction.arrays()
     shown = _most_probable(arrays["probabilities"]) if "probabilities" in arrays else []
     for axis, (_, start) in zip(varied, _starts(varied), strict=True):
@@ -261,7 +261,7 @@ def surface_of(served: ServedVersion) -> Surface | None:
         return None
     (first, _), (second, _) = served.columns
     xs, ys = (np.linspace(low, high, NODES) for low, high in ranges)
-    block = {first: NumberColumn(np.tile(xs, NODES)), second: NumberColumn(np.repeat(ys, NODES))}
+    block = {first: NumberArray(np.tile(xs, NODES)), second: NumberArray(np.repeat(ys, NODES))}
     found = predict(served, PredictRequest(block, refuses=True)).compared
     if isinstance(found, Probabilities):
         names = [text_of(label) for label in found.classes]

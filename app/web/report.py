@@ -60,7 +60,7 @@ _SPECIAL = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u20
 
 
 @dataclass(frozen=True)
-class Summary:
+class ReportSummary:
     """A report where scripts don't run: a title, facts, and metrics by the rows on which they were measured."""
 
     title: str
@@ -97,7 +97,7 @@ def report_policy() -> str:
     return f"{_frame().policy}; frame-ancestors 'none'; sandbox allow-scripts"
 
 
-def _report_document(summary: Summary, data: str) -> bytes:
+def _report_document(summary: ReportSummary, data: str) -> bytes:
     """Return the file, of data from `embedded_json`."""
     frame, title = _frame(), escape(summary.title)
     return f"""<!doctype html>
@@ -123,7 +123,7 @@ def _report_document(summary: Summary, data: str) -> bytes:
 """.encode()
 
 
-def _without_script(summary: Summary) -> Iterator[str]:
+def _without_script(summary: ReportSummary) -> Iterator[str]:
     yield f"<h1>{escape(summary.title)}</h1><dl>"
     for name, text in summary.facts:
         yield f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>"
@@ -339,7 +339,7 @@ def _origin(lineage: Lineage, model: Model) -> Members:
     }
 
 
-def _summary(version: Version) -> Summary:
+def _summary(version: Version) -> ReportSummary:
     """Return the same in short, as texts."""
     report = version.report
     plan, metrics = report.plan, report.metrics if isinstance(report, SupervisedReport) else {}
@@ -353,7 +353,7 @@ def _summary(version: Version) -> Summary:
         ("SHA-256 of the data", report.dataset_digest),
     ]
     measured = {title: metrics[name] for name, title in MEASURED.items() if name in metrics}
-    return Summary(f"{version.model}, version {version.number}", facts, measured)
+    return ReportSummary(f"{version.model}, version {version.number}", facts, measured)
 
 
 def _rounded(value: Json) -> Json:

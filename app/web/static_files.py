@@ -29,7 +29,7 @@ _STATIC_IMPORT = re.compile(r"""\b(?:from|import)\s*["'](\.{1,2}/[^"']+)["']""")
 
 
 @dataclass(frozen=True)
-class Page:
+class PageFiles:
     """The files by their paths, and the digest of all contents, which is part of the path at which they are served."""
 
     files: Mapping[str, StaticContent]
@@ -63,7 +63,7 @@ class Page:
 
 
 @cache
-def page() -> Page:
+def page() -> PageFiles:
     """Return the page of this process."""
     paths = sorted(path for path in FOLDER.rglob("*") if path.suffix in MEDIA_TYPES)
     files = {
@@ -74,7 +74,7 @@ def page() -> Page:
     for name, file in files.items():
         digest.update(f"{name}\0{len(file.content)}\0".encode())
         digest.update(file.content)
-    return Page(files, digest.hexdigest()[:16])
+    return PageFiles(files, digest.hexdigest()[:16])
 
 
 _DOCUMENTATION = re.compile(r"/\*\*\s.*?(?:\*/|\Z)", re.DOTALL)

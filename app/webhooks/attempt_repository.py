@@ -10,7 +10,7 @@ from app.database.base import DatabaseNow, SecondsSince, changed
 from app.database.transaction import Transaction
 from app.identity import uuid7
 from app.webhooks.records import DeliveryAttempt
-from app.webhooks.tables import MESSAGE_TYPE, PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
+from app.webhooks.tables import ATTEMPT, MESSAGE_TYPE, PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
 from relevance_bayes.records.webhooks import Attempt
 
 ATTEMPTS_KEPT = 50
@@ -75,16 +75,7 @@ class AttemptRepository:
             WebhookAttemptRow.delivery_id == delivery_id, WebhookAttemptRow.number <= number - ATTEMPTS_KEPT
         )
         changed(self.tx.session, old)
-        self.tx.session.add(
-            WebhookAttemptRow(
-                delivery_id=delivery_id,
-                number=number,
-                at=attempt.at,
-                seconds=attempt.seconds,
-                status=attempt.status,
-                error=attempt.error,
-            )
-        )
+        self.tx.session.add(ATTEMPT.write(WebhookAttemptRow, attempt, delivery_id=delivery_id, number=number))
         self.tx.session.flush()
         if again and retry_in is not None:
             self.tx.queue.deliver(following, webhook_id=webhook_id, delay=retry_in)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.database import keyset
 from app.database.base import DatabaseNow, SecondsSince, changed
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Subscriber, Transaction, on
 from app.errors import ConflictError
 from app.identity import uuid7
@@ -20,8 +20,8 @@ from app.outcomes.records import AlarmCleared, AlarmRaised
 from app.tracing.spans import current_traceparent, current_tracestate
 from app.webhooks.records import webhook_path
 from app.webhooks.tables import (
+    ATTEMPT,
     DELIVERY_STATE,
-    ERROR,
     EVENTS,
     MESSAGE_TYPE,
     PENDING,
@@ -121,7 +121,7 @@ class DeliveryRepository:
 
     def page(
         self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
-    ) -> Page[Delivery]:
+    ) -> KeysetPage[Delivery]:
         """Return a page of deliveries, newest first; raises NotFoundError, InvalidRequestError for a bad cursor."""
         self._is_enabled(owner, webhook_id)
         row = WebhookDeliveryRow
@@ -197,8 +197,7 @@ class DeliveryRepository:
         made: dict[UUID, list[Attempt]] = defaultdict(list)
         attempts = select(WebhookAttemptRow).where(WebhookAttemptRow.delivery_id.in_([row.id for row in rows]))
         for row in self.tx.session.scalars(attempts.order_by(WebhookAttemptRow.delivery_id, WebhookAttemptRow.number)):
-            error = None if row.error is None else ERROR.validate_python(row.error)
-            made[row.delivery_id].append(Attempt(row.at, row.seconds, row.status, error))
+            made[row.delivery_id].append(ATTEMPT.read(row))
         return [_delivery(row, tuple(made[row.id])) for row in rows]
 
 

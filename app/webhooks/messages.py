@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field, TypeAdapter
 
 from app.jobs.records import Job
+from relevance_bayes.records.errors import ProblemDetails
 from relevance_bayes.records.jobs import JobState, VersionName
 from relevance_bayes.records.json import encode
 from relevance_bayes.records.outcomes import ModelAlarm
@@ -16,13 +17,10 @@ from relevance_bayes.records.values import AnyTask
 from relevance_bayes.records.webhooks import TEST, AlarmEventType, JobEventType, MessageType
 
 
-@dataclass(frozen=True)
-class MessageProblemOut:
+@dataclass(frozen=True, kw_only=True)
+class MessageProblemOut(ProblemDetails):
     """The reason why a job failed, and the remedy."""
 
-    type: str
-    title: str
-    detail: str
     instance: str
 
 
@@ -91,7 +89,9 @@ def job_message(event: MessageType, job: Job) -> bytes:
         "model": job.for_model,
         "version": None if job.number is None else VersionName(job.model or job.for_model, job.number),
         "error": error
-        and MessageProblemOut(f"/problems/{error.kind}", title=error.title, detail=error.detail, instance=job.path),
+        and MessageProblemOut(
+            type=f"/problems/{error.kind}", title=error.title, detail=error.detail, instance=job.path
+        ),
         "task": json.loads(job.plan)["task"],
     }
     return _written(_MESSAGE.validate_python({"type": event, "timestamp": job.finished_at, "data": data}))

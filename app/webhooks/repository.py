@@ -7,9 +7,9 @@ from sqlalchemy import Select, delete, func, select, update
 
 from app.addresses import read_target
 from app.database import keyset
-from app.database.base import changed
+from app.database.base import Columns, changed
 from app.database.engine import lock_for_writing
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.webhooks.delivery_repository import DELIVERIES_AT_ONCE, forget_deliveries
@@ -17,6 +17,8 @@ from app.webhooks.records import MAX_WEBHOOKS, webhook_path
 from app.webhooks.tables import EVENTS, WebhookDeliveryRow, WebhookRow
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.webhooks import Webhook, WebhookChange
+
+WEBHOOK = Columns(Webhook)
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class WebhookRepository:
         if (self.tx.session.scalar(select(func.count()).select_from(mine)) or 0) >= MAX_WEBHOOKS:
             raise ConflictError(f"There are {MAX_WEBHOOKS} webhooks, the maximum: remove one first.")
         events = EVENTS.write(webhook.events)
-        row = vars(webhook) | {"id": UUID(webhook.id), "owner": owner, "events": events, "secret": secret}
-        self.tx.session.add(WebhookRow(**row))
+        others = {"id": UUID(webhook.id), "owner": owner, "events": events, "secret": secret}
+        self.tx.session.add(WEBHOOK.write(WebhookRow, webhook, **others))
         self.tx.session.flush()
         # Without the path of the URL, which may be a secret and which the audit would keep.
         host = read_target(webhook.url).authority
@@ -47,7 +49,7 @@ class WebhookRepository:
         """Return the secret that signs a webhook's messages; raises NotFoundError."""
         return self._row(owner, webhook_id).secret
 
-    def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
+    def page(self, owner: str, part: PageRequest) -> KeysetPage[Webhook]:
         """Return a page of webhooks; raises InvalidRequestError for an invalid cursor."""
         query = keyset.by_age(_visible().where(WebhookRow.owner == owner), WebhookRow.id, part, keyset.read_id)
         return keyset.page(self.tx.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)
@@ -105,5 +107,4 @@ def _visible() -> Select[WebhookRow]:
 
 
 def _webhook(row: WebhookRow) -> Webhook:
-    events = EVENTS.read(row.events)
-    return Webhook(str(row.id), row.url, events, row.description, row.enabled, row.created_at)
+    return WEBHOOK.read(row, id=str(row.id), events=EVENTS.read(row.events))

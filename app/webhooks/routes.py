@@ -17,7 +17,7 @@ from app.http.negotiation import AcceptsJson, media_type_of
 from app.http.openapi import json_body, problems
 from app.http.rendering import to_json
 from app.webhooks.messages import AlarmMessageOut, MessageOut, TestMessageOut
-from app.webhooks.service import Webhooks
+from app.webhooks.service import WebhookService
 from relevance_bayes.records.pages import Page
 from relevance_bayes.records.webhooks import (
     ALARM_EVENT_TYPES,
@@ -51,7 +51,7 @@ def register(request: Request, body: JsonBody, owner: Owner, services: ServicesD
     """Register a URL for messages about ended jobs. Only this response has the secret that signs them."""
 
     def create(keyed: Keyed[Webhook] | None) -> Webhook:
-        return services[Webhooks].register(owner, read_strictly(WEBHOOK, body), keyed)
+        return services[WebhookService].register(owner, read_strictly(WEBHOOK, body), keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     requested_before = named(request, owner, key, content_type, body)
@@ -73,20 +73,20 @@ def _registered(webhook: Webhook) -> StoredResponse:
 
 def _with_secret(owner: str, services: Services, kept: StoredResponse) -> StoredResponse:
     made = NEW_WEBHOOK.validate_json(kept.content)
-    return replace(kept, content=to_json(replace(made, secret=services[Webhooks].secret(owner, UUID(made.id)))))
+    return replace(kept, content=to_json(replace(made, secret=services[WebhookService].secret(owner, UUID(made.id)))))
 
 
 @router.get("", summary="List webhooks", responses=problems(406, 422))
 def webhooks(owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]) -> Page[Webhook]:
     """List webhooks by age."""
-    page = services[Webhooks].page(owner, query.part)
+    page = services[WebhookService].page(owner, query.part)
     return Page.of(page.items, page.next)
 
 
 @router.get("/{webhook_id}", summary="Get a webhook", responses=problems(404, 406))
 def webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> Webhook:
     """Get a webhook, without its secret."""
-    return services[Webhooks].get(owner, identifier(webhook_id, "webhook"))
+    return services[WebhookService].get(owner, identifier(webhook_id, "webhook"))
 
 
 @router.patch(
@@ -98,13 +98,13 @@ def webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> Webh
 def change(webhook_id: str, body: JsonBody, owner: Owner, services: ServicesDependency) -> Webhook:
     """Change a webhook's URL or events, or enable or disable it; the secret stays."""
     requested = read_strictly(WEBHOOK_CHANGE, body)
-    return services[Webhooks].change(owner, identifier(webhook_id, "webhook"), requested)
+    return services[WebhookService].change(owner, identifier(webhook_id, "webhook"), requested)
 
 
 @router.delete("/{webhook_id}", status_code=204, summary="Remove a webhook", responses=problems(404, 406))
 def remove(webhook_id: str, owner: Owner, services: ServicesDependency) -> None:
     """Delete a webhook and its deliveries; it receives no more messages."""
-    services[Webhooks].remove(owner, identifier(webhook_id, "webhook"))
+    services[WebhookService].remove(owner, identifier(webhook_id, "webhook"))
 
 
 @router.get("/{webhook_id}/deliveries", summary="List the deliveries of a webhook", responses=problems(404, 406, 422))
@@ -112,14 +112,14 @@ def deliveries(
     webhook_id: str, owner: Owner, services: ServicesDependency, query: Annotated[DeliveriesQuery, Query()]
 ) -> Page[Delivery]:
     """List a webhook's deliveries by age, each with its attempts."""
-    page = services[Webhooks].deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
+    page = services[WebhookService].deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
     return Page.of(page.items, page.next)
 
 
 @router.post("/{webhook_id}/test", status_code=202, summary="Test a webhook", responses=problems(404, 406, 409))
 def try_webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> Delivery:
     """Send a signed message of type `webhook.test`, whatever the events of the webhook; retried like any other."""
-    return services[Webhooks].test(owner, identifier(webhook_id, "webhook"))
+    return services[WebhookService].test(owner, identifier(webhook_id, "webhook"))
 
 
 @router.post(
@@ -131,7 +131,7 @@ def try_webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> 
 def redeliver(webhook_id: str, delivery_id: str, owner: Owner, services: ServicesDependency) -> Delivery:
     """Send a message again, now, with the retries of a new one; its `webhook-id` is the same."""
     required, again = identifier(webhook_id, "webhook"), identifier(delivery_id, "delivery")
-    return services[Webhooks].redeliver(owner, required, again)
+    return services[WebhookService].redeliver(owner, required, again)
 
 
 def _sent(

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.addresses import Allowance
-from app.database.keyset import Page, PageRequest
+from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.errors import ConflictError
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
 from app.jobs.metrics import OLDEST, QUEUED
-from app.metrics.numbers import Sample
+from app.metrics.numbers import MetricSample
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.records import new_secret
 from app.webhooks.repository import WebhookRepository
@@ -29,7 +29,7 @@ from relevance_bayes.records.webhooks import (
 
 
 @dataclass(frozen=True)
-class Webhooks:
+class WebhookService:
     """Webhooks; `allowed` restricts the addresses of their URLs."""
 
     transaction: OpenTransaction
@@ -64,7 +64,7 @@ class Webhooks:
         with self.transaction() as tx:
             return WebhookRepository(tx).get(owner, webhook_id)
 
-    def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
+    def page(self, owner: str, part: PageRequest) -> KeysetPage[Webhook]:
         """Return a page of an owner's webhooks."""
         with self.transaction() as tx:
             return WebhookRepository(tx).page(owner, part)
@@ -85,7 +85,7 @@ class Webhooks:
 
     def deliveries(
         self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
-    ) -> Page[Delivery]:
+    ) -> KeysetPage[Delivery]:
         """Return a page of a webhook's deliveries; raises NotFoundError."""
         with self.transaction() as tx:
             return DeliveryRepository(tx).page(owner, webhook_id, part, state=state)
@@ -110,8 +110,8 @@ def _once(events: Sequence[EventType]) -> tuple[EventType, ...]:
 QUEUE = "webhooks"
 
 
-def webhook_metrics(tx: Transaction) -> Iterator[Sample]:
+def webhook_metrics(tx: Transaction) -> Iterator[MetricSample]:
     """Yield the number of pending deliveries and the age of the oldest one that is due."""
     pending, age = DeliveryRepository(tx).backlog()
-    yield Sample(QUEUED, (QUEUE,), (pending,))
-    yield Sample(OLDEST, (QUEUE,), (age,))
+    yield MetricSample(QUEUED, (QUEUE,), (pending,))
+    yield MetricSample(OLDEST, (QUEUE,), (age,))

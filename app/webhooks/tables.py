@@ -7,8 +7,8 @@ from pydantic import TypeAdapter
 from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.database.base import Base, Document, one_of
-from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, DeliveryError, DeliveryState, EventType, MessageType
+from app.database.base import Base, Columns, Document, one_of
+from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, Attempt, DeliveryState, EventType, MessageType
 
 PENDING = "state = 'pending'"
 
@@ -91,4 +91,4 @@ class WebhookAttemptRow(Base):
 EVENTS: Document[tuple[EventType, ...]] = Document(TypeAdapter(tuple[EventType, ...]))
 DELIVERY_STATE: TypeAdapter[DeliveryState] = TypeAdapter(DeliveryState)
 MESSAGE_TYPE: TypeAdapter[MessageType] = TypeAdapter(MessageType)
-ERROR: TypeAdapter[DeliveryError] = TypeAdapter(DeliveryError)
+ATTEMPT = Columns(Attempt)

@@ -8,7 +8,7 @@ from benchmarks.accuracy.canvas import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, 
 from benchmarks.expansions.cases import density, process, support_classes, support_regression
 from relevance_bayes.core.types import Array
 from relevance_bayes.tasks.approximation.density import proper
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.sparse import approximate
 
 MIN_ERROR = 0.003
@@ -38,6 +38,6 @@ def draw_expansions() -> Path:
     return drawing.save("expansions")
 
 
-def _alone(f: Expansion, number: int, x: Array) -> Array:
+def _alone(f: KernelExpansion, number: int, x: Array) -> Array:
     chosen = np.array([number])
     return f.take(chosen, f.coefficients[chosen])(x)

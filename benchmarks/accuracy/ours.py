@@ -15,7 +15,7 @@ from relevance_bayes.core.spec import TargetLikelihood
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.values import Task
-from relevance_bayes.tables.columns import CategoryColumn, Column, NumberColumn
+from relevance_bayes.tables.columns import CategoryArray, Column, NumberArray
 from relevance_bayes.tasks.supervised.request import PriorChoice, SupervisedRequest, named_likelihood
 
 TARGET = "t"
@@ -37,15 +37,15 @@ def learned(
 
 def inputs(X: Array) -> dict[str, Column]:
     """Return the columns of X (N, d) as an upload holds them."""
-    return {f"x{number}": NumberColumn(column) for number, column in enumerate(X.T, 1)}
+    return {f"x{number}": NumberArray(column) for number, column in enumerate(X.T, 1)}
 
 
 def _target(t: Array, task: Task) -> Column:
     """Return numbers, or the classes 0.0, 1.0, ... by labels in this order."""
     if task == "regression":
-        return NumberColumn(t)
+        return NumberArray(t)
     labels = tuple(f"{number:03d}" for number in range(int(t.max()) + 1))
-    return CategoryColumn(t.astype(np.int32), labels)
+    return CategoryArray(t.astype(np.int32), labels)
 
 
 def regressor(split: Split, prior: PriorChoice | None = None) -> Regressor:

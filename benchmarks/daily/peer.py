@@ -11,7 +11,7 @@ from benchmarks.daily.splits import DailySplit
 from benchmarks.support_vectors import FOLDS
 from benchmarks.tables.peers import TREES, predicted_classes
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.columns import CategoryColumn, Column, TimestampColumn
+from relevance_bayes.tables.columns import CategoryArray, Column, TimestampArray
 from relevance_bayes.tables.encoding import real_values
 
 MAX_CATEGORIES = 255
@@ -74,7 +74,7 @@ def _matrix(split: DailySplit) -> Matrix:
         if name == split.table.target:
             continue
         other = split.measured[name]
-        if isinstance(column, CategoryColumn):
+        if isinstance(column, CategoryArray):
             labels = sorted({column.labels[code] for code in set(column.codes.tolist()) if code >= 0})
             pair = _codes(column, labels), _codes(other, labels)
             (few if len(labels) <= MAX_CATEGORIES else many).append(pair)
@@ -87,16 +87,16 @@ def _matrix(split: DailySplit) -> Matrix:
 
 def _codes(column: Column, labels: list[str]) -> Array:
     """The place (N,) of each row's text among those of the training rows, NaN where it is missing or unknown."""
-    assert isinstance(column, CategoryColumn)
+    assert isinstance(column, CategoryArray)
     places = {label: float(place) for place, label in enumerate(labels)}
     return np.array([*(places.get(label, np.nan) for label in column.labels), np.nan])[column.codes]
 
 
 def _parts(column: Column) -> list[Array]:
     """A number as it is; a date as time, year, month, day, weekday, day of the year and hour, each (N,)."""
-    assert not isinstance(column, CategoryColumn)
+    assert not isinstance(column, CategoryArray)
     values = real_values(column)
-    if not isinstance(column, TimestampColumn):
+    if not isinstance(column, TimestampArray):
         return [values]
     missing = np.isnan(values)
     moments = np.where(missing, 0.0, values).astype("datetime64[s]")

@@ -14,7 +14,7 @@ from benchmarks.daily.catalogue import DailyTable
 from benchmarks.files import NotRun
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.values import ColumnKind
-from relevance_bayes.tables.columns import Block, CategoryColumn, kind_of, taken
+from relevance_bayes.tables.columns import Block, CategoryArray, kind_of, taken
 from relevance_bayes.tables.encoding import EncodedTarget, encode_target
 
 TEST_SHARE = 0.2
@@ -53,7 +53,7 @@ def split_of(table: DailyTable, number: int) -> DailySplit:
     learned = _block(texts[0], {})
     measured = _block(texts[1], {name: kind_of(column) for name, column in learned.items()})
     column = learned[table.target]
-    classes = tuple(sorted(set(column.labels))) if isinstance(column, CategoryColumn) else ()
+    classes = tuple(sorted(set(column.labels))) if isinstance(column, CategoryArray) else ()
     target = EncodedTarget(table.target, kind_of(column), 0.0, 1.0, classes)
     t_test = encode_target(target, measured)
     known = np.flatnonzero(np.isfinite(t_test))

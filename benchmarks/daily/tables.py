@@ -24,7 +24,7 @@ from benchmarks.tables.ours import code_digest
 from benchmarks.tables.outcomes import MIN_PROBABILITY
 from benchmarks.tables.peers import TREES
 from relevance_bayes.core.types import Indices
-from relevance_bayes.tables.columns import CategoryColumn, TimestampColumn
+from relevance_bayes.tables.columns import CategoryArray, TimestampArray
 
 SPLITS, QUICK_SPLITS = 3, 1
 OPTIONS = replace(ours.DEFAULTS, text="leave_out")
@@ -121,7 +121,7 @@ def _inputs(split: DailySplit) -> str:
 
 
 def _kind(column: object) -> str:
-    return "text" if isinstance(column, CategoryColumn) else "date" if isinstance(column, TimestampColumn) else "number"
+    return "text" if isinstance(column, CategoryArray) else "date" if isinstance(column, TimestampArray) else "number"
 
 
 def _measured(split: DailySplit, cache: PeersCache) -> tuple[Figures, ...]:

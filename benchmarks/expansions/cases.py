@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.generators import ripley_split, sinc
 from relevance_bayes.client.expansions import expansion_of
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 
 ROWS, FRESH = 1_000, 10_000
 SEED = 2001
@@ -28,16 +28,16 @@ class Case:
     """
 
     name: str
-    full: Expansion
+    full: KernelExpansion
     predict: Callable[[Array], Array]
     fresh: Array
     wrong: Callable[[Array], str] | None = None
 
 
-def core(estimator: object) -> Expansion:
+def core(estimator: object) -> KernelExpansion:
     """The same function for the core."""
     found = expansion_of(estimator)
-    return Expansion.of_width(found.width, found.centres, found.weights, found.constant)
+    return KernelExpansion.of_width(found.width, found.centres, found.weights, found.constant)
 
 
 def support_regression() -> Case:

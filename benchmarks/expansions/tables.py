@@ -9,7 +9,7 @@ from benchmarks.options import Options
 from benchmarks.prediction_time import milliseconds
 from benchmarks.report import Table
 from relevance_bayes.tasks.approximation.density import negative_mass, proper
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.sparse import Approximation, approximate
 
 ERRORS = (0.05, 0.01)
@@ -69,7 +69,7 @@ def expansions(options: Options) -> list[Table]:
     ]
 
 
-def _timed(full: Expansion, bound: float) -> tuple[Approximation, float]:
+def _timed(full: KernelExpansion, bound: float) -> tuple[Approximation, float]:
     start = process_time()
     return approximate(full, error=bound), process_time() - start
 

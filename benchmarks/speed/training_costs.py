@@ -15,7 +15,7 @@ from benchmarks.options import Options
 from benchmarks.report import Table
 from benchmarks.speed.one_fit import forget_peak, peak_bytes
 from relevance_bayes.records.values import Effort
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray
 from relevance_bayes.tasks.supervised.request import SupervisedRequest
 
 Kind = Literal["number", "two classes", "three classes", "four classes", "count"]
@@ -74,19 +74,19 @@ def drawn(kind: Kind, rows: int, inputs: int) -> Block:
     """Return a table with a target `y` of a kind."""
     rng = np.random.default_rng((TABLE_SEED, rows, inputs))
     X = rng.uniform(0.0, 1.0, (rows, inputs))
-    block: dict[str, Column] = {f"x{number}": NumberColumn(column) for number, column in enumerate(X.T)}
+    block: dict[str, Column] = {f"x{number}": NumberArray(column) for number, column in enumerate(X.T)}
     signal = friedman(1, X)
     if kind == "count":
         mean = np.exp((signal - signal.mean()) / signal.std())
-        block["y"] = NumberColumn(rng.poisson(3.0 * mean / mean.mean()).astype(np.float64))
+        block["y"] = NumberArray(rng.poisson(3.0 * mean / mean.mean()).astype(np.float64))
         return block
     t = signal + rng.normal(0.0, 1.0, rows)
     if kind == "number":
-        block["y"] = NumberColumn(t)
+        block["y"] = NumberArray(t)
         return block
     bounds = np.quantile(t, np.linspace(0.0, 1.0, CLASSES[kind] + 1)[1:-1])
     labels = tuple(f"class {number}" for number in range(CLASSES[kind]))
-    block["y"] = CategoryColumn(np.searchsorted(bounds, t).astype(np.int32), labels)
+    block["y"] = CategoryArray(np.searchsorted(bounds, t).astype(np.int32), labels)
     return block
 
 

@@ -17,7 +17,7 @@ from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import n_functions
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray
 from relevance_bayes.tasks.supervised.request import SupervisedRequest
 
 TARGET = "target"
@@ -70,4 +70,4 @@ def block(table: DataTable, rows: Indices) -> Block:
 
 
 def _column(values: Array, labels: tuple[str, ...]) -> Column:
-    return CategoryColumn(values.astype(np.int32), labels) if labels else NumberColumn(values)
+    return CategoryArray(values.astype(np.int32), labels) if labels else NumberArray(values)

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER
 from app.jobs import routes
-from app.jobs.service import History, Jobs
+from app.jobs.service import History, JobService
 from relevance_bayes.records.jobs import JobKind
 from relevance_bayes.records.keys import KeyScope
 from tests import samples
@@ -46,14 +46,14 @@ def key(live_parts: StoredParts, *, owner: str = "vision", scope: KeyScope = "re
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
     """The jobs whose events streams have read, once for each time."""
     looks: list[UUID] = []
-    history = Jobs.history
+    history = JobService.history
 
-    def counted(self: Jobs, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None) -> History:
+    def counted(self: JobService, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None) -> History:
         found = history(self, owner, job_id, limit=limit, after=after, kind=kind)
         looks.append(job_id)
         return found
 
-    monkeypatch.setattr(Jobs, "history", counted)
+    monkeypatch.setattr(JobService, "history", counted)
     return looks
 
 

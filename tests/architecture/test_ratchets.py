@@ -61,10 +61,10 @@ class Bound:
 
 BOUNDS = {
     # names and records
-    "members copied by name": Bound(298),
-    "copies of four members or more": Bound(46),
-    "records with a twin in another folder": Bound(87),
-    "class names of two classes or more": Bound(65),
+    "members copied by name": Bound(170),
+    "copies of four members or more": Bound(31),
+    "records with a twin in another folder": Bound(53),
+    "class names of two classes or more": Bound(15),
     "public names per 1,000 lines": Bound(28.9, step=0.1),
     # files and layers
     "files below 40 lines": Bound(20),

@@ -16,7 +16,7 @@ from app.identity import BUILT_IN_OWNER, uuid7
 from app.jobs.repository import JobRepository
 from app.main import make_application
 from app.prediction.result_repository import ResultRepository
-from app.prediction.results import Piece, Reached
+from app.prediction.results import Piece, ResultProgress
 from app.server.server import Config, ConnectionLimits
 from app.services import Retention
 from app.webhooks.repository import WebhookRepository
@@ -56,7 +56,7 @@ def test_files_that_retention_deletes_leave_an_entry_for_each_run(transaction: O
         with transaction() as tx:
             ResultRepository(tx).begin(job_id, 1, by="here")
         with transaction() as tx:
-            ResultRepository(tx).put(job_id, 1, "file", Piece(0, b"x"), reached=Reached(1, 0, 1, whole=True))
+            ResultRepository(tx).put(job_id, 1, "file", Piece(0, b"x"), reached=ResultProgress(1, 0, 1, whole=True))
         with transaction() as tx:
             assert JobRepository(tx).succeed(job_id, 1)
     long = 10.0**9

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.audit.heads import HeadFile, Heads, HeadWriter, digest_of, read_heads, read_key
-from app.audit.records import Checkpoint, hash_of
+from app.audit.records import ChainHead, hash_of
 from app.audit.repository import AuditRepository
 from app.audit.service import Audit
 from app.database.transaction import OpenTransaction
@@ -171,7 +171,7 @@ def test_expiry_by_retention_has_no_fault(
 def made_lines(path: Path, number: int) -> list[bytes]:
     file = HeadFile(path, KEY)
     for index in range(number):
-        heads = [Checkpoint("alice", index + 1, f"{index:064x}"), Checkpoint("bob", 1, "b" * 64)]
+        heads = [ChainHead("alice", index + 1, f"{index:064x}"), ChainHead("bob", 1, "b" * 64)]
         file.append(heads, AT + timedelta(minutes=index), retention_seconds=60)
     return path.read_bytes().splitlines(keepends=True)
 

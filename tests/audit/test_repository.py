@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.audit import repository as subject
-from app.audit.records import AuditFilter, Checkpoint
+from app.audit.records import AuditFilter, ChainHead
 from app.audit.repository import AuditRepository
 from app.audit.service import Audit
 from app.database.engine import lock_for_writing
@@ -34,7 +34,7 @@ def entries(transaction: OpenTransaction, owner: str = OWNER) -> list[AuditEntry
     return [entry for batch in Audit(transaction).batches(owner) for entry in batch]
 
 
-def faults(transaction: OpenTransaction, *checkpoints: Checkpoint) -> tuple[str, ...]:
+def faults(transaction: OpenTransaction, *checkpoints: ChainHead) -> tuple[str, ...]:
     return Audit(transaction).verify(OWNER, checkpoints).faults
 
 
@@ -185,7 +185,7 @@ def test_retention_removes_old_entries_from_the_beginning_and_leaves_a_valid_cha
     record(transaction, number=10)
     record(transaction, owner="bob", number=2)
     last_old = entries(transaction)[-1]
-    checkpoint = Checkpoint(OWNER, 5, entries(transaction)[4].hash)
+    checkpoint = ChainHead(OWNER, 5, entries(transaction)[4].hash)
     clock.now += timedelta(days=30)
     record(transaction, number=2)
     assert drain(transaction, days=29.5) == 0  # less than a day above the retention

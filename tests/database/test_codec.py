@@ -43,9 +43,9 @@ from relevance_bayes.core.pool import Pool
 from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.documents.arrays import Stored, extract_arrays
 from relevance_bayes.documents.schema import FORMAT_VERSION, content_of
-from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.columns import Block, BooleanArray, CategoryArray, Column, NumberArray, TimestampArray
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.report import ApproximationPredictor
 from relevance_bayes.tasks.components.report import ComponentsPredictor
 from relevance_bayes.tasks.images.code import decode
@@ -75,11 +75,11 @@ COMPRESS: Mapping[int, Callable[[bytes], bytes]] = {
 
 def _bits(column: Column) -> tuple[str, bytes, tuple[str, ...]]:
     match column:
-        case CategoryColumn(codes, labels):
+        case CategoryArray(codes, labels):
             return codes.dtype.str, codes.tobytes(), labels
-        case NumberColumn(values) | TimestampColumn(values):
+        case NumberArray(values) | TimestampArray(values):
             return values.dtype.str, values.tobytes(), ()
-        case BooleanColumn(flags):
+        case BooleanArray(flags):
             return flags.dtype.str, flags.tobytes(), ()
 
 
@@ -95,7 +95,7 @@ def test_a_block_comes_back_to_the_bit() -> None:
 
 
 def test_a_block_without_rows_comes_back() -> None:
-    block: Block = {"x": NumberColumn(np.empty(0)), "y": CategoryColumn(np.empty(0, np.int32), ())}
+    block: Block = {"x": NumberArray(np.empty(0)), "y": CategoryArray(np.empty(0, np.int32), ())}
     assert _same(block, decode_block(encode_block(block)))
 
 
@@ -109,7 +109,7 @@ def test_any_numbers_and_texts_come_back_to_the_bit(
     name: str, values: np.ndarray[tuple[int], np.dtype[np.float64]], labels: list[str]
 ) -> None:
     codes = np.arange(len(values), dtype=np.int32) % (len(labels) + 1) - 1
-    block: Block = {name: NumberColumn(values), name + "2": CategoryColumn(codes, tuple(labels))}
+    block: Block = {name: NumberArray(values), name + "2": CategoryArray(codes, tuple(labels))}
     try:
         encoded = encode_block(block)
     except UnicodeEncodeError:
@@ -120,8 +120,8 @@ def test_any_numbers_and_texts_come_back_to_the_bit(
 
 def test_what_repeats_is_packed_and_noise_is_not() -> None:
     rows = 10_000
-    repeating: Block = {"x": NumberColumn(np.full(rows, 0.1))}
-    noise: Block = {"x": NumberColumn(np.random.default_rng(0).normal(size=rows))}
+    repeating: Block = {"x": NumberArray(np.full(rows, 0.1))}
+    noise: Block = {"x": NumberArray(np.random.default_rng(0).normal(size=rows))}
     assert len(encode_block(repeating)) < rows
     assert 8 * rows < len(encode_block(noise)) < 8 * rows + 200
     assert _same(repeating, decode_block(encode_block(repeating)))
@@ -143,7 +143,7 @@ def test_blocks_of_every_codec_are_read(codec: BodyCodec) -> None:
 
 
 def test_compressible_blocks_are_written_with_zstd() -> None:
-    encoded = encode_block({"x": NumberColumn(np.full(10_000, 0.1))})
+    encoded = encode_block({"x": NumberArray(np.full(10_000, 0.1))})
     length = int(struct.unpack_from("<I", encoded, 8)[0])
     assert encoded[5] == 2
     assert zstd.decompress(encoded[24 + length :]) == np.full(10_000, 0.1).tobytes()
@@ -157,7 +157,7 @@ def test_a_codec_that_is_unknown_is_of_a_newer_release(codec: int) -> None:
 
 def test_columns_that_are_views_come_back() -> None:
     both = np.random.default_rng(0).normal(size=(50, 2))
-    block: Block = {"a": NumberColumn(both[:, 0]), "b": NumberColumn(both[::-1, 1])}
+    block: Block = {"a": NumberArray(both[:, 0]), "b": NumberArray(both[::-1, 1])}
     assert _same(block, decode_block(encode_block(block)))
 
 
@@ -189,7 +189,7 @@ def test_a_predictor_comes_back_to_the_bit() -> None:
 
 def test_the_terms_of_a_function_come_back_to_the_bit() -> None:
     rng = np.random.default_rng(3)
-    terms = Expansion(rng.normal(size=(4, 2)), rng.normal(size=4), rng.uniform(0.1, 2.0, (4, 2)), 1.0 / 3.0)
+    terms = KernelExpansion(rng.normal(size=(4, 2)), rng.normal(size=4), rng.uniform(0.1, 2.0, (4, 2)), 1.0 / 3.0)
     predictor = ApproximationPredictor(InputEncoding.plain(["x", "w"]), terms)
     back = of_kind(ApproximationPredictor, decode_predictor(encode_predictor(predictor)))
     assert back.encoding == predictor.encoding
@@ -278,7 +278,7 @@ def test_the_same_predictor_gives_the_same_bytes_whatever_its_arrays_lie_like_in
 
 
 def test_the_format_is_the_documented_one() -> None:
-    encoded = encode_block({"x": NumberColumn(np.array([1.5, np.nan])), "y": BooleanColumn(np.array([1, -1], np.int8))})
+    encoded = encode_block({"x": NumberArray(np.array([1.5, np.nan])), "y": BooleanArray(np.array([1, -1], np.int8))})
     header = b'{"arrays":[["<f8",[2],0],["|i1",[2],16]],"value":{"columns":[["x","number"],["y","boolean"]]}}'
     body = struct.pack("<dd", 1.5, float("nan")) + b"\x01\xff"
     assert encoded[:4] == b"RLVC"

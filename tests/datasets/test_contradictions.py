@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
-from app.http.dependencies import Limits
+from app.http.dependencies import RequestLimits
 from app.main import make_application
 from relevance_bayes.records.values import Cell, ColumnKind
 from relevance_bayes.tables import columns
@@ -33,7 +33,7 @@ def client(engine: Engine, tmp_path: Path) -> Iterator[TestClient]:
     """A client of a service on a real database that spools bodies."""
     spool = tmp_path / "spool"
     spool.mkdir()
-    limits = Limits(
+    limits = RequestLimits(
         max_upload_bytes=2**26,
         max_body_bytes=2**24,
         max_rows=10**6,

@@ -15,6 +15,7 @@ from app.datasets.records import Received
 from app.datasets.repository import DatasetRepository
 from app.datasets.tables import DatasetRow
 from app.errors import KeyInUseError, UnavailableError
+from app.formats.streams import TableStream
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.http.key_repository import IdempotencyKeyRepository
 from app.http.tables import RequestKeyRow
@@ -37,7 +38,7 @@ def ingest(stored: SmallDatabase) -> Ingest:
 
 def test_blocks_become_a_dataset(stored: SmallDatabase, ingest: Ingest) -> None:
     dataset = ingest.receive(
-        "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES)
+        "me", "points", TableStream(names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES))
     ).dataset
     with stored.transaction() as tx:
         assert DatasetRepository(tx).get("me", dataset.id) == dataset
@@ -52,7 +53,7 @@ def test_blocks_become_a_dataset(stored: SmallDatabase, ingest: Ingest) -> None:
 
 def test_no_rows_are_refused_before_anything_is_stored(stored: SmallDatabase, ingest: Ingest) -> None:
     with pytest.raises(InvalidDataError, match="no rows"):
-        ingest.receive("me", "points", names=("x",), kinds=("number",), blocks=iter([]))
+        ingest.receive("me", "points", TableStream(names=("x",), kinds=("number",), blocks=iter([])))
     assert stored.opened == 0
 
 
@@ -76,12 +77,15 @@ def test_the_response_to_a_keyed_upload_is_kept_with_its_dataset(stored: SmallDa
         yield BLOCK
 
     dataset = ingest.receive(
-        "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed()
+        "me", "points", TableStream(names=("x", "c"), kinds=("number", "category"), blocks=blocks()), keyed=keyed()
     ).dataset
     assert response(stored) == StoredResponse(201, (), str(dataset.id).encode())
     with pytest.raises(KeyInUseError):
         ingest.receive(
-            "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES), keyed=keyed()
+            "me",
+            "points",
+            TableStream(names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES)),
+            keyed=keyed(),
         )
     assert stored.count(DatasetRow) == 1
 
@@ -94,7 +98,9 @@ def test_an_upload_that_goes_wrong_lets_go_of_its_key(stored: SmallDatabase, ing
         raise InvalidDataError("line 7")
 
     with pytest.raises(InvalidDataError):
-        ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed())
+        ingest.receive(
+            "me", "points", TableStream(names=("x", "c"), kinds=("number", "category"), blocks=blocks()), keyed=keyed()
+        )
     assert response(stored) is None
 
 
@@ -108,7 +114,9 @@ def test_an_upload_whose_key_was_taken_over_ends(stored: SmallDatabase, ingest: 
         yield BLOCK
 
     with pytest.raises(KeyInUseError):
-        ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed())
+        ingest.receive(
+            "me", "points", TableStream(names=("x", "c"), kinds=("number", "category"), blocks=blocks()), keyed=keyed()
+        )
     with Session(stored.engine) as session:
         assert session.scalars(select(RequestKeyRow.holder)).all() == [heir]
     assert stored.count(DatasetRow) == 0
@@ -128,7 +136,7 @@ def test_whatever_goes_wrong_the_upload_is_discarded(
         raise error
 
     with pytest.raises(type(error)):
-        ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks())
+        ingest.receive("me", "points", TableStream(names=("x", "c"), kinds=("number", "category"), blocks=blocks()))
     assert stored.count(DatasetRow) == 0
 
 
@@ -144,7 +152,7 @@ def test_the_first_error_is_reported_when_the_database_is_away_too(
 
     monkeypatch.setattr(DatasetRepository, "discard", is_deleted)
     with pytest.raises(InvalidDataError, match="line 7"):
-        ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks())
+        ingest.receive("me", "points", TableStream(names=("x", "c"), kinds=("number", "category"), blocks=blocks()))
 
 
 def test_blocks_are_drawn_outside_of_transactions(stored: SmallDatabase) -> None:
@@ -163,7 +171,9 @@ def test_blocks_are_drawn_outside_of_transactions(stored: SmallDatabase) -> None
             assert inside == 0
             yield piece
 
-    Ingest(counted, lambda: NOW).receive("me", "n", names=("x", "c"), kinds=("number", "category"), blocks=blocks())
+    Ingest(counted, lambda: NOW).receive(
+        "me", "n", TableStream(names=("x", "c"), kinds=("number", "category"), blocks=blocks())
+    )
     assert inside == 0
 
 
@@ -184,7 +194,7 @@ def test_the_cleanup_looks_an_hour_back_until_nothing_is_left(
 def test_a_repeated_upload_is_the_dataset_that_was_there(stored: SmallDatabase, ingest: Ingest) -> None:
     def received(name: str, blocks: list[Block], owner: str = "me", *, reuse: bool = True) -> Received:
         kinds: tuple[ColumnKind, ...] = ("number", "category")
-        return ingest.receive(owner, name, names=("x", "c"), kinds=kinds, blocks=iter(blocks), reuse=reuse)
+        return ingest.receive(owner, name, TableStream(names=("x", "c"), kinds=kinds, blocks=iter(blocks)), reuse=reuse)
 
     first = received("points", PIECES)
     assert first.is_new
@@ -205,7 +215,9 @@ def test_a_repeated_upload_is_the_dataset_that_was_there(stored: SmallDatabase, 
 def test_a_deleted_dataset_is_not_used_again(stored: SmallDatabase, ingest: Ingest) -> None:
     def received() -> Received:
         kinds: tuple[ColumnKind, ...] = ("number", "category")
-        return ingest.receive("me", "points", names=("x", "c"), kinds=kinds, blocks=iter(PIECES), reuse=True)
+        return ingest.receive(
+            "me", "points", TableStream(names=("x", "c"), kinds=kinds, blocks=iter(PIECES)), reuse=True
+        )
 
     first = received()
     with stored.transaction() as tx:
@@ -218,7 +230,10 @@ def test_an_image_of_other_proportions_is_another_dataset(ingest: Ingest) -> Non
 
     def received(image: Image | None) -> Received:
         return ingest.receive(
-            "me", "picture", names=("intensity",), kinds=("number",), blocks=iter([block]), image=image, reuse=True
+            "me",
+            "picture",
+            TableStream(names=("intensity",), kinds=("number",), blocks=iter([block]), image=image),
+            reuse=True,
         )
 
     assert all(received(image).is_new for image in (Image(1, 2), Image(2, 1), None))
@@ -227,7 +242,9 @@ def test_an_image_of_other_proportions_is_another_dataset(ingest: Ingest) -> Non
 
 def test_the_response_to_a_keyed_upload_that_repeats_a_dataset_is_kept(stored: SmallDatabase, ingest: Ingest) -> None:
     kinds: tuple[ColumnKind, ...] = ("number", "category")
-    first = ingest.receive("me", "points", names=("x", "c"), kinds=kinds, blocks=iter(PIECES))
-    ingest.receive("me", "points", names=("x", "c"), kinds=kinds, blocks=iter(PIECES), reuse=True, keyed=keyed())
+    first = ingest.receive("me", "points", TableStream(names=("x", "c"), kinds=kinds, blocks=iter(PIECES)))
+    ingest.receive(
+        "me", "points", TableStream(names=("x", "c"), kinds=kinds, blocks=iter(PIECES)), reuse=True, keyed=keyed()
+    )
     assert response(stored) == StoredResponse(201, (), str(first.dataset.id).encode())
     assert stored.count(DatasetRow) == 1

@@ -15,7 +15,7 @@ from app.errors import ConflictError, InUseError
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit
 from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError, NotFoundError
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from tests import samples
 from tests.transactions import HandClock
 
@@ -46,8 +46,8 @@ def test_blocks_come_back_in_order_and_then_there_is_none(transaction: OpenTrans
             assert found is not None
             first_rows.append(found[0])
             required, got = samples.block(4, seed=number)["colour 😀"], found[1]["colour 😀"]
-            assert isinstance(required, CategoryColumn)
-            assert isinstance(got, CategoryColumn)
+            assert isinstance(required, CategoryArray)
+            assert isinstance(got, CategoryArray)
             assert got.labels == required.labels
             assert got.codes.tolist() == required.codes.tolist()
         assert first_rows == [0, 4]
@@ -170,7 +170,7 @@ def test_a_block_number_is_used_once(transaction: OpenTransaction) -> None:
 
 def test_ten_thousand_columns_can_be_kept(transaction: OpenTransaction) -> None:
     upload = samples.upload()
-    wide = {f"column {number}": NumberColumn(np.zeros(2)) for number in range(10_000)}
+    wide = {f"column {number}": NumberArray(np.zeros(2)) for number in range(10_000)}
     with transaction() as tx:
         DatasetRepository(tx).begin(upload)
         DatasetRepository(tx).append(upload.id, 0, 0, wide)
@@ -288,7 +288,7 @@ def _counts(engine: Engine) -> tuple[int, int]:
 def test_a_text_is_counted_wherever_it_occurs(transaction: OpenTransaction) -> None:
     """A text of 30,000 bytes in each of 100 rows takes a few hundred bytes once it is compressed."""
     long = "\u00e9" * 15_000
-    block: Block = {"t": CategoryColumn(np.zeros(100, np.int32), (long,)), "n": NumberColumn(np.zeros(100))}
+    block: Block = {"t": CategoryArray(np.zeros(100, np.int32), (long,)), "n": NumberArray(np.zeros(100))}
     assert cell_bytes(block) == 100 * (30_000 + 4 + 8)
     upload = samples.upload()
     with transaction() as tx:

@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 from starlette.types import Message
 
 from app.formats import FORMATS, TABLE_FORMATS, named
-from app.http.dependencies import Limits
+from app.http.dependencies import RequestLimits
 from app.http.negotiation import EXPECTED
 from app.main import make_application
 from relevance_bayes.tables.moments import LEVELS
@@ -39,7 +39,7 @@ MAX_BYTES = 200_000
 NOT_UTF_8 = (
     'The byte 0xe9 is not UTF-8; save the file as UTF-8, or set encoding="cp1252" (Windows) or encoding="latin-1".'
 )
-LIMITS = Limits(
+LIMITS = RequestLimits(
     max_upload_bytes=MAX_BYTES,
     max_body_bytes=20_000,
     max_rows=5_000,
@@ -71,7 +71,7 @@ def service(engine: Engine, tmp_path: Path) -> Iterator[Service]:
     """A service on a real database."""
     spool = tmp_path / "spool"
     spool.mkdir()
-    limits = Limits(**{**LIMITS.__dict__, "spool_directory": spool})
+    limits = RequestLimits(**{**LIMITS.__dict__, "spool_directory": spool})
     app = make_application(StoredParts.over(engine), limits)
     with TestClient(app, raise_server_exceptions=False, base_url="http://localhost") as client:
         yield Service(app, client, engine, spool)
@@ -556,7 +556,7 @@ def test_an_image_has_no_kinds_to_declare(service: Service) -> None:
 def test_more_cells_than_a_body_could_spell_out_are_413(service: Service) -> None:
     nothing = pa.table({f"c{n}": pa.nulls(500) for n in range(10)})
     body = parquet(nothing)
-    limits = Limits(**{**LIMITS.__dict__, "spool_directory": service.spool, "max_upload_bytes": 4_999})
+    limits = RequestLimits(**{**LIMITS.__dict__, "spool_directory": service.spool, "max_upload_bytes": 4_999})
     with TestClient(make_application(StoredParts.over(service.engine), limits), base_url="http://localhost") as client:
         response = client.post(DATASETS, content=body, headers=PARQUET)
     assert_problem(response, "too-large", "Expected at most 4,999 cells, got more.")

@@ -10,13 +10,13 @@ from app.database.keyset import PageRequest
 from app.evaluation import promote as under_test
 from app.evaluation.jobs import PROMOTION, PROMOTION_RESULT
 from app.http.conditions import UNCONDITIONAL
-from app.jobs.worker.attempts import Attempt
+from app.jobs.worker.attempts import JobAttempt
 from app.origin import Origin, acting
 from app.prediction import PredictRequest, ServedVersion, evaluate_block, predict
 from app.registry.alias_repository import AliasRepository
 from app.registry.records import MAX_ALIASES
 from relevance_bayes.records.promotions import Criterion, PromotionRequest, PromotionResult
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray, taken
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.prediction import LabelledBlock
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
@@ -39,18 +39,18 @@ def high() -> Block:
     """Rows that are about what `better` predicts, all with a target and an input that is there."""
     places = np.arange(ROWS_OF_HIGH)
     block: Block = {
-        "x": NumberColumn(np.linspace(-1.0, 2.0, ROWS_OF_HIGH)),
-        "colour": CategoryColumn((places % 2).astype(np.int32), ("red", "blue")),
-        "y": NumberColumn(np.zeros(ROWS_OF_HIGH)),
+        "x": NumberArray(np.linspace(-1.0, 2.0, ROWS_OF_HIGH)),
+        "colour": CategoryArray((places % 2).astype(np.int32), ("red", "blue")),
+        "y": NumberArray(np.zeros(ROWS_OF_HIGH)),
     }
     mean = of_kind(RegressionPrediction, predict(served(better()), PredictRequest(block))).mean
-    return {**block, "y": NumberColumn(mean + 0.1 * np.cos(places))}
+    return {**block, "y": NumberArray(mean + 0.1 * np.cos(places))}
 
 
 def low() -> Block:
     """Rows that are about what version 1 predicts."""
     block = high()
-    return {**block, "y": NumberColumn(of_kind(NumberColumn, block["y"]).values - 4.0)}
+    return {**block, "y": NumberArray(of_kind(NumberArray, block["y"]).values - 4.0)}
 
 
 ROWS_OF_HIGH = 36
@@ -168,7 +168,7 @@ def test_a_start_that_another_one_took_over_from_moves_nothing(duel: Bench) -> N
     assert found.moved
     second = duel.run.records.begin(job_id)
     assert second is not None
-    under_test.conclude(Attempt(attempt.records, job, attempt.number), job, plan, found)
+    under_test.conclude(JobAttempt(attempt.records, job, attempt.number), job, plan, found)
     assert (holder_of(duel)[0], duel.look(job_id).state) == (1, "running")
     under_test.conclude(second, job, plan, found)
     assert (holder_of(duel)[0], duel.look(job_id).state) == (2, "succeeded")

@@ -18,7 +18,7 @@ from relevance_bayes.records.evaluations import (
     NumberDiagnostics,
     NumberMetrics,
 )
-from relevance_bayes.tables.columns import Block, BooleanColumn
+from relevance_bayes.tables.columns import Block, BooleanArray
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.prediction import LabelledBlock
 from tests.narrowing import of_kind
@@ -59,7 +59,7 @@ def test_it_runs_once(bench: Bench) -> None:
 
 def test_classes_have_figures_of_their_own(bench: Bench) -> None:
     bench.version(small_version("classification", name="classes"))
-    labels = BooleanColumn(np.array([0, 1] * (ROWS // 2), np.int8))
+    labels = BooleanArray(np.array([0, 1] * (ROWS // 2), np.int8))
     dataset = bench.dataset({**table(), "y": labels}, target="boolean")
     job_id = bench.queued(EvaluationRequest(dataset.id, "classes", version=1))
     assert bench.run(job_id)
@@ -73,7 +73,7 @@ def test_the_positive_class_of_a_version_has_metrics(bench: Bench) -> None:
     version = small_version("classification", name="classes")
     plan = replace(version.report.plan, positive_class=False)
     bench.version(replace(version, report=replace(version.report, plan=plan)))
-    labels = BooleanColumn(np.array([0, 1] * (ROWS // 2), np.int8))
+    labels = BooleanArray(np.array([0, 1] * (ROWS // 2), np.int8))
     dataset = bench.dataset({**table(), "y": labels}, target="boolean")
     job_id = bench.queued(EvaluationRequest(dataset.id, "classes", version=1))
     assert bench.run(job_id)

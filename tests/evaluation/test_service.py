@@ -7,11 +7,11 @@ import pytest
 from app.errors import ConflictError, KeyInUseError, TooManyJobsError
 from app.evaluation.jobs import EVALUATION
 from app.evaluation.planning import EvaluationPlan
-from app.evaluation.service import Scoring
+from app.evaluation.service import EvaluationService
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.records import Job
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from app.jobs.tables import JobRow
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.records.evaluations import EvaluationRequest
@@ -32,11 +32,13 @@ def stored(stored: SmallDatabase) -> SmallDatabase:
 
 
 @pytest.fixture
-def scoring(stored: SmallDatabase) -> Scoring:
-    return Scoring(stored.transaction, lambda: NOW)
+def scoring(stored: SmallDatabase) -> EvaluationService:
+    return EvaluationService(stored.transaction, lambda: NOW)
 
 
-def test_a_submitted_evaluation_is_planned_recorded_and_queued(stored: SmallDatabase, scoring: Scoring) -> None:
+def test_a_submitted_evaluation_is_planned_recorded_and_queued(
+    stored: SmallDatabase, scoring: EvaluationService
+) -> None:
     job = scoring.submit(OWNER, replace(REQUEST, priority=3))
     assert (job.kind, job.state, job.priority) == ("evaluation", "queued", 3)
     assert (job.for_model, job.scored) == ("small", (2,))
@@ -45,31 +47,31 @@ def test_a_submitted_evaluation_is_planned_recorded_and_queued(stored: SmallData
     assert stored.job(job.id) == job
 
 
-def test_a_number_is_that_version_for_ever(scoring: Scoring) -> None:
+def test_a_number_is_that_version_for_ever(scoring: EvaluationService) -> None:
     assert scoring.submit(OWNER, replace(REQUEST, version=1)).number == 1
 
 
 @pytest.mark.parametrize("request_", [replace(REQUEST, model="others"), replace(REQUEST, version="best")])
 def test_what_is_not_there_is_not_evaluated(
-    stored: SmallDatabase, scoring: Scoring, request_: EvaluationRequest
+    stored: SmallDatabase, scoring: EvaluationService, request_: EvaluationRequest
 ) -> None:
     with pytest.raises(NotFoundError):
         scoring.submit(OWNER, request_)
     assert stored.count(JobRow) == 0
 
 
-def test_what_does_not_go_together_leaves_nothing_behind(stored: SmallDatabase, scoring: Scoring) -> None:
+def test_what_does_not_go_together_leaves_nothing_behind(stored: SmallDatabase, scoring: EvaluationService) -> None:
     stored.put_version(OWNER, small_version("classification", name="classes"), number=1)
     with pytest.raises(InvalidRequestError, match="kind number"):
         scoring.submit(OWNER, replace(REQUEST, model="classes"))
     assert not stored.queue.submitted
 
 
-def test_done_again_it_is_of_what_the_reference_means_now(stored: SmallDatabase, scoring: Scoring) -> None:
+def test_done_again_it_is_of_what_the_reference_means_now(stored: SmallDatabase, scoring: EvaluationService) -> None:
     first = scoring.submit(OWNER, REQUEST)
     with pytest.raises(ConflictError, match="queued"):
         scoring.retry(OWNER, first.id, "evaluation")
-    Jobs(stored.transaction, stored.queue).cancel(OWNER, first.id)
+    JobService(stored.transaction, stored.queue).cancel(OWNER, first.id)
     stored.put_version(OWNER, small_version(), number=3)
     again = scoring.retry(OWNER, first.id, "evaluation")
     assert (first.number, again.number, again.retry_of) == (2, 3, first.id)
@@ -79,13 +81,13 @@ def test_done_again_it_is_of_what_the_reference_means_now(stored: SmallDatabase,
 
 def test_it_counts_among_an_owners_unfinished_jobs(stored: SmallDatabase) -> None:
     stored.set_limits(OWNER, unfinished_jobs=1)
-    scoring = Scoring(stored.transaction, lambda: NOW)
+    scoring = EvaluationService(stored.transaction, lambda: NOW)
     scoring.submit(OWNER, REQUEST)
     with pytest.raises(TooManyJobsError):
         scoring.submit(OWNER, REQUEST)
 
 
-def test_the_response_to_a_keyed_submit_is_kept(stored: SmallDatabase, scoring: Scoring) -> None:
+def test_the_response_to_a_keyed_submit_is_kept(stored: SmallDatabase, scoring: EvaluationService) -> None:
     keyed = Keyed[Job](
         RequestKey(OWNER, "POST /v1/evaluations", "k", "ab"), lambda job: StoredResponse(202, (), b"here")
     )

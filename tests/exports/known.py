@@ -9,9 +9,9 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedApproximation
 from relevance_bayes.records.models import TermsError
 from relevance_bayes.records.values import IgnoredColumn, InputColumn
-from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.prediction import ApproximationModel
 from relevance_bayes.tasks.approximation.report import ApproximationPredictor
 from relevance_bayes.tasks.options import PredictOptions
@@ -27,7 +27,7 @@ def of_terms(
     made = version_of_a_term().report
     coefficients = rng.uniform(0.1, 2.0, terms) if density else rng.normal(size=terms)
     shape = (terms, len(names))
-    expansion = Expansion(rng.normal(size=shape), coefficients, rng.uniform(0.3, 3.0, shape), constant)
+    expansion = KernelExpansion(rng.normal(size=shape), coefficients, rng.uniform(0.3, 3.0, shape), constant)
     plan = replace(
         made.plan,
         coefficients=None if density else "known",
@@ -52,13 +52,13 @@ KNOWN: dict[str, Callable[[], ExportedApproximation]] = {
 }
 
 
-def rows_of(made: ExportedApproximation, rows: int = 30) -> dict[str, NumberColumn]:
+def rows_of(made: ExportedApproximation, rows: int = 30) -> dict[str, NumberArray]:
     """Rows near the terms, and one far away."""
     rng = np.random.default_rng(5)
     names = [column.name for column in made.predictor.encoding.inputs]
     columns = rng.normal(size=(len(names), rows))
     columns[:, -1] = 1e70
-    return {name: NumberColumn(column) for name, column in zip(names, columns, strict=True)}
+    return {name: NumberArray(column) for name, column in zip(names, columns, strict=True)}
 
 
 def values_of(made: ExportedApproximation, rows: Block) -> Array:

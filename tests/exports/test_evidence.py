@@ -112,7 +112,7 @@ def document(name: str, prior: str) -> tuple[Members, Rows]:
     spec = Spec(likelihood, basis, weights, algorithm)
     *_, found = train(rows, Selection(spec))
     assert isinstance(found, Trained)
-    inputs = tuple(EncodedNumber(name, "number", 0.0, 1.0, None, False) for name in ("x", "z"))
+    inputs = tuple(EncodedNumber(name, "number", 0.0, 1.0, fill=None, indicator=False) for name in ("x", "z"))
     predictor = SupervisedPredictor(Encoding(inputs, encoded_target(likelihood)), found.model)
     complete: Members = json.loads(RENDERINGS["json"].render(exported(predictor, spec)))
     return complete, rows
@@ -285,7 +285,7 @@ def test_the_evidence_of_a_member_is_that_of_its_functions_and_beside_it_the_who
 
 
 def one_of(model: Model, spec: Spec) -> Members:
-    inputs = tuple(EncodedNumber(name, "number", 0.0, 1.0, None, False) for name in ("x", "z"))
+    inputs = tuple(EncodedNumber(name, "number", 0.0, 1.0, fill=None, indicator=False) for name in ("x", "z"))
     predictor = SupervisedPredictor(Encoding(inputs, encoded_target(spec.likelihood)), model)
     complete: Members = json.loads(RENDERINGS["json"].render(exported(predictor, spec)))
     return complete

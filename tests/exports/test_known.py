@@ -12,7 +12,7 @@ import pytest
 from app.exports import formats
 from app.exports.formats import RENDERINGS
 from relevance_bayes.documents.schema import DOCUMENT, version_of
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 from tests.exports.known import KNOWN, rows_of, values_of
 from tests.exports.test_documents import MEBIBYTE
 from tests.exports.test_onnx import fed
@@ -91,6 +91,6 @@ def test_a_runtime_has_the_values_that_the_service_has(name: str) -> None:
     expected = values_of(made, rows)
     assert found.shape == expected.shape
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-14)
-    gap = {**rows, next(iter(rows)): NumberColumn(np.full(30, np.nan))}
+    gap = {**rows, next(iter(rows)): NumberArray(np.full(30, np.nan))}
     (unknown,) = session.run(None, fed(made.predictor.encoding.inputs, gap))
     assert np.isnan(unknown).all()

@@ -9,7 +9,7 @@ from app.exports.onnx_file.functions import is_writable
 from app.exports.python_file.functions import number_members
 from app.exports.python_file.writing import Program, needed
 from relevance_bayes.core.likelihoods import Likelihood
-from relevance_bayes.core.likelihoods.base import Latent, NumberLikelihood
+from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberLikelihood
 from relevance_bayes.core.tracing import TRACING, Traced
 
 MEMBERS = [member() for member in get_args(Likelihood) if issubclass(member, NumberLikelihood)]
@@ -40,7 +40,7 @@ def test_generated_source_computes_the_prediction(likelihood: NumberLikelihood) 
     exec("\n".join([*needed(source), source]), known)
     reported = known["reported"]
     assert isinstance(reported, dict)
-    expected = likelihood.predictive(Latent(mean, weights, residual), noise_sd)
+    expected = likelihood.predictive(LatentGaussian(mean, weights, residual), noise_sd)
     required = {"mean": 3.0 + 2.0 * expected.mean, "variance": 4.0 * expected.variance}
     required |= {"variance_weights": 4.0 * expected.weights, "variance_residual": 4.0 * expected.residual}
     if has_ends(likelihood):

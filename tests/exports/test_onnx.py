@@ -22,7 +22,7 @@ from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.values import InputColumn
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, encode_inputs, real_values
 from relevance_bayes.tasks.supervised.report import SupervisedReport
 from tests.exports.trained import (
@@ -61,7 +61,7 @@ def fed(inputs: tuple[EncodedInput, ...], rows: Block) -> dict[str, Fed]:
     reported: dict[str, Fed] = {}
     for column in inputs:
         raw = rows[column.name]
-        if isinstance(raw, CategoryColumn):
+        if isinstance(raw, CategoryArray):
             texts = [raw.labels[code] if code >= 0 else "" for code in raw.codes.tolist()]
             reported[column.name] = np.array(texts, np.object_)
         else:
@@ -110,7 +110,7 @@ def test_each_rows_noise_may_come_with_it() -> None:
     rows = block(made.predictor.encoding.inputs, 6, 5)
     known = np.array([0.1, 3.0, 1e-3, 0.5, 0.1, 2.0])
     found = run(made, rows, sd=known)
-    expected = predicted(made, {**rows, "sd": NumberColumn(known)})
+    expected = predicted(made, {**rows, "sd": NumberArray(known)})
     np.testing.assert_allclose(found["variance"], expected["total"], rtol=1e-12)
     wrong = run(made, rows, sd=np.array([0.0, -1.0, np.inf, np.nan, 0.1, 0.1]))
     assert np.isnan(wrong["variance"]).tolist() == [True, True, True, False, False, False]
@@ -163,7 +163,7 @@ def test_a_text_that_is_empty_is_a_category_where_that_was_one() -> None:
     colours = replace(before, categories=("", "green", "red"))
     inputs = (*encoding.inputs[:2], colours, *encoding.inputs[3:])
     other = replace(made, predictor=replace(made.predictor, encoding=replace(encoding, inputs=inputs)))
-    rows = {**block(encoding.inputs, 3, 5), "colour": CategoryColumn(np.array([0, 1, 2], np.int32), colours.categories)}
+    rows = {**block(encoding.inputs, 3, 5), "colour": CategoryArray(np.array([0, 1, 2], np.int32), colours.categories)}
     np.testing.assert_allclose(run(other, rows)["mean"], predicted(other, rows)["mean"], rtol=1e-12)
 
 
@@ -187,7 +187,7 @@ def test_columns_may_be_named_as_outputs_and_nodes_are() -> None:
 
 def test_many_inputs_are_seen_as_few_are() -> None:
     made = trained("matern_3_2 of two inputs")
-    copies = tuple(EncodedNumber(f"x{k}", "number", 0.0, 1.0, None, indicator=False) for k in range(20))
+    copies = tuple(EncodedNumber(f"x{k}", "number", 0.0, 1.0, fill=None, indicator=False) for k in range(20))
     first, *others = made.predictor.model.functions
     assert isinstance(first, KernelFunctions)
     wide = replace(first, centres=np.tile(first.centres, (1, 10)))

@@ -16,7 +16,7 @@ from app.exports.formats import RENDERINGS
 from app.exports.python_file.outcomes import quantile_above
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, real_values
 from tests.exports.test_onnx import SERVICE
 from tests.exports.trained import CASES, LOG_LINKS, block, far_rows, predicted, trained, with_mean_effect
@@ -50,7 +50,7 @@ def listed(inputs: tuple[EncodedInput, ...], rows: Block) -> Columns:
     reported: Columns = {}
     for column in inputs:
         raw = rows[column.name]
-        if isinstance(raw, CategoryColumn):
+        if isinstance(raw, CategoryArray):
             reported[column.name] = [raw.labels[code] if code >= 0 else None for code in raw.codes.tolist()]
         else:
             reported[column.name] = [None if np.isnan(value) else value for value in real_values(raw).tolist()]
@@ -134,7 +134,7 @@ def test_each_rows_noise_may_come_with_it_and_rows_that_can_not_be_predicted_are
     unsound: Columns = {**columns, "x": [None, 1e80, float("inf"), *columns["x"][3:]]}
     unsound["colour"] = [*columns["colour"][:3], "mauve", *columns["colour"][4:]]
     found = predictions_of(tmp_path, {"noise": (made, {**columns, "sd": [*known]}), "unsound": (made, unsound)})
-    expected = predicted(made, {**rows, "sd": NumberColumn(np.array([0.1, 3.0, 1e-3, 1.0, 1.0, 1.0]))})
+    expected = predicted(made, {**rows, "sd": NumberArray(np.array([0.1, 3.0, 1e-3, 1.0, 1.0, 1.0]))})
     np.testing.assert_allclose(found["noise"]["variance"][:3], expected["total"][:3], rtol=1e-12)
     assert np.isnan(found["noise"]["variance"]).tolist() == [False] * 4 + [True] * 2
     for values in found["unsound"].values():
@@ -158,7 +158,7 @@ def test_no_text_of_a_version_gets_out_of_its_quotes(tmp_path: Path) -> None:
     }
     rows = dict(block(encoding.inputs, 5, 5))
     raw = rows["colour"]
-    assert isinstance(raw, CategoryColumn)
+    assert isinstance(raw, CategoryArray)
     mapped = {evil if name == first.name else name: column for name, column in rows.items()}
     mapped["colour"] = replace(raw, labels=texts)
     found = predictions_of(tmp_path, {"evil": (version, listed(inputs, mapped))})

@@ -50,7 +50,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.reports import ClassRows, InputWidth
 from relevance_bayes.records.values import InputColumn, Task
-from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
+from relevance_bayes.tables.columns import Block, BooleanArray, CategoryArray, NumberArray, TimestampArray
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
     EncodedEffects,
@@ -78,22 +78,25 @@ UNKNOWN = "mauve"
 COLOURS = ("blue", 'gr"een', "red ✓")
 
 MIXED = (
-    EncodedNumber("x", "number", 1.0, 0.5, None, False),
-    EncodedNumber("depth [m]", "number", 3.0, 2.0, 2.5, True),
-    EncodedCategory("colour", COLOURS, (0.25, 0.25, 0.5), True),
-    EncodedNumber("open", "boolean", 0.5, 0.5, None, False),
-    EncodedNumber("when", "timestamp", 1.7e9, 86_400.0, None, False),
+    EncodedNumber("x", "number", 1.0, 0.5, fill=None, indicator=False),
+    EncodedNumber("depth [m]", "number", 3.0, 2.0, fill=2.5, indicator=True),
+    EncodedCategory("colour", COLOURS, fill=(0.25, 0.25, 0.5), indicator=True),
+    EncodedNumber("open", "boolean", 0.5, 0.5, fill=None, indicator=False),
+    EncodedNumber("when", "timestamp", 1.7e9, 86_400.0, fill=None, indicator=False),
 )
 DAY = 86_400.0
 DERIVED = (
-    EncodedNumber("day", "timestamp", 1.7e9, 400.0 * DAY, None, False, ("year", "week", "day")),
-    EncodedNumber("seen", "timestamp", 1.6e9, 3.0 * DAY, 1.6e9, True, ("week",)),
-    EncodedEffects("shop", COLOURS, ((-1.0, 0.5, 1.5),), None, False),
-    EncodedEffects("town", COLOURS, ((0.3, -0.2, 0.1), (0.0, 0.7, -1.3)), 0.0, True),
+    EncodedNumber("day", "timestamp", 1.7e9, 400.0 * DAY, fill=None, indicator=False, periods=("year", "week", "day")),
+    EncodedNumber("seen", "timestamp", 1.6e9, 3.0 * DAY, fill=1.6e9, indicator=True, periods=("week",)),
+    EncodedEffects("shop", COLOURS, ((-1.0, 0.5, 1.5),), fill=None, indicator=False),
+    EncodedEffects("town", COLOURS, ((0.3, -0.2, 0.1), (0.0, 0.7, -1.3)), fill=0.0, indicator=True),
 )
 """Dates with their positions in periods, and texts by their effects."""
 
-PLAIN = (EncodedNumber("x", "number", 1.0, 0.5, None, False), EncodedNumber("z", "number", -3.0, 4.0, None, False))
+PLAIN = (
+    EncodedNumber("x", "number", 1.0, 0.5, fill=None, indicator=False),
+    EncodedNumber("z", "number", -3.0, 4.0, fill=None, indicator=False),
+)
 
 PROCESS = GaussianProcess("rows", 3.0, 12)
 FREE = GaussianProcess("optimised", 3.0, 8)
@@ -145,25 +148,25 @@ DICTIONARIES: dict[str, tuple[Basis, ...]] = {
 def block(inputs: tuple[EncodedInput, ...], rows: int, seed: int, *, gaps: bool = True) -> Block:
     """Raw rows for these inputs; where gaps are accepted there are some."""
     rng = np.random.default_rng(seed)
-    columns: dict[str, NumberColumn | BooleanColumn | TimestampColumn | CategoryColumn] = {}
+    columns: dict[str, NumberArray | BooleanArray | TimestampArray | CategoryArray] = {}
     for column in inputs:
         missing = (rng.uniform(size=rows) < 0.2) if gaps and column.fill is not None else np.zeros(rows, np.bool_)
         if isinstance(column, EncodedCategory):
             codes = np.where(missing, -1, rng.integers(len(column.categories), size=rows)).astype(np.int32)
-            columns[column.name] = CategoryColumn(codes, column.categories)
+            columns[column.name] = CategoryArray(codes, column.categories)
             continue
         if isinstance(column, EncodedEffects):
             codes = np.where(missing, -1, rng.integers(len(column.categories) + 1, size=rows)).astype(np.int32)
-            columns[column.name] = CategoryColumn(codes, (*column.categories, UNKNOWN))
+            columns[column.name] = CategoryArray(codes, (*column.categories, UNKNOWN))
             continue
         values = column.shift + column.scale * rng.uniform(-1.7, 1.7, rows)
         match column.kind:
             case "boolean":
-                columns[column.name] = BooleanColumn(rng.integers(2, size=rows).astype(np.int8))
+                columns[column.name] = BooleanArray(rng.integers(2, size=rows).astype(np.int8))
             case "timestamp":
-                columns[column.name] = TimestampColumn(np.where(missing, np.nan, np.round(values)))
+                columns[column.name] = TimestampArray(np.where(missing, np.nan, np.round(values)))
             case "number":
-                columns[column.name] = NumberColumn(np.where(missing, np.nan, values))
+                columns[column.name] = NumberArray(np.where(missing, np.nan, values))
     return columns
 
 
@@ -171,9 +174,9 @@ def far_rows(inputs: tuple[EncodedInput, ...], rows: int, seed: int) -> Block:
     """Raw rows whose numbers are up to four times as far from those of training as these are from each other."""
     near, far = block(inputs, rows, seed), np.random.default_rng(seed + 1).uniform(1.0, 5.0, rows)
     moved: Block = {
-        one.name: NumberColumn(one.shift + far * (column.values - one.shift))
+        one.name: NumberArray(one.shift + far * (column.values - one.shift))
         for one in inputs
-        if isinstance(one, EncodedNumber) and isinstance(column := near[one.name], NumberColumn)
+        if isinstance(one, EncodedNumber) and isinstance(column := near[one.name], NumberArray)
     }
     return {**near, **moved}
 

@@ -15,12 +15,13 @@ import pytest
 
 from app.database.keyset import PageRequest
 from app.datasets.records import Dataset
+from app.formats.streams import TableStream
 from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
 from app.maintenance.administration import migrate
 from app.services import ProcessParts, build
 from app.settings import Settings
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 from relevance_bayes.tasks.fit import Trainer
 from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from tests import postgres
@@ -86,9 +87,9 @@ class Place:
         """sin(x)/x with Gaussian noise."""
         rng = np.random.default_rng(draw)
         x = rng.uniform(-10, 10, rows)
-        block = {"x": NumberColumn(x), "y": NumberColumn(np.sinc(x / np.pi) + 0.1 * rng.normal(size=rows))}
+        block = {"x": NumberArray(x), "y": NumberArray(np.sinc(x / np.pi) + 0.1 * rng.normal(size=rows))}
         return self.parts.ingest.receive(
-            BUILT_IN_OWNER, "sinc", names=("x", "y"), kinds=("number", "number"), blocks=iter([block])
+            BUILT_IN_OWNER, "sinc", TableStream(names=("x", "y"), kinds=("number", "number"), blocks=iter([block]))
         ).dataset
 
     def submit(self, trainer: Trainer, *, rows: int = 200) -> Job:

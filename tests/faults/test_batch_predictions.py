@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from app.formats.streams import TableStream
 from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
 from app.prediction.batch_jobs import RESULT
 from app.prediction.result_repository import ResultRepository
 from app.registry.repository import ModelRepository
 from relevance_bayes.records.batch_predictions import BatchPredicted, BatchPredictionIn
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.narrowing import of_kind
 from tests.small_models import small_version
@@ -25,9 +26,9 @@ def blocks() -> Iterator[Block]:
     draws = np.random.default_rng(0)
     for first in range(0, ROWS, ROWS_OF_A_BLOCK):
         yield {
-            "id": NumberColumn(np.arange(first, first + ROWS_OF_A_BLOCK, dtype=np.float64)),
-            "x": NumberColumn(draws.normal(size=ROWS_OF_A_BLOCK)),
-            "colour": CategoryColumn(draws.integers(0, 2, ROWS_OF_A_BLOCK).astype(np.int32), ("red", "blue")),
+            "id": NumberArray(np.arange(first, first + ROWS_OF_A_BLOCK, dtype=np.float64)),
+            "x": NumberArray(draws.normal(size=ROWS_OF_A_BLOCK)),
+            "colour": CategoryArray(draws.integers(0, 2, ROWS_OF_A_BLOCK).astype(np.int32), ("red", "blue")),
         }
 
 
@@ -44,9 +45,7 @@ def test_what_a_killed_worker_has_written_is_continued_to_the_same_bytes(make_pl
     dataset = place.parts.ingest.receive(
         BUILT_IN_OWNER,
         "things",
-        names=("id", "x", "colour"),
-        kinds=("number", "number", "category"),
-        blocks=blocks(),
+        TableStream(names=("id", "x", "colour"), kinds=("number", "number", "category"), blocks=blocks()),
     ).dataset
     request = BatchPredictionIn(dataset_id=dataset.id, model="small", format="parquet", keep=("id",))
     job = place.parts.batch_predictions.submit(BUILT_IN_OWNER, request)

@@ -1,6 +1,7 @@
 """Whatever a worker dies of, what scores ends once too."""
 
 from app.evaluation.jobs import EVALUATION_RESULT
+from app.formats.streams import TableStream
 from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
 from app.registry.repository import ModelRepository
@@ -20,7 +21,9 @@ def evaluation(place: Place) -> Job:
         "y": numbers(11.0, 9.5, 13.0, 8.0),
     }
     dataset = place.parts.ingest.receive(
-        BUILT_IN_OWNER, "rows", names=tuple(block), kinds=("number", "category", "number"), blocks=iter([block])
+        BUILT_IN_OWNER,
+        "rows",
+        TableStream(names=tuple(block), kinds=("number", "category", "number"), blocks=iter([block])),
     ).dataset
     with place.parts.base.transaction() as tx:
         ModelRepository(tx).add(BUILT_IN_OWNER, small_version())

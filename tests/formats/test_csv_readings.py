@@ -13,7 +13,7 @@ from app.formats.format import ReadOptions
 from relevance_bayes.records.datasets import ColumnReading, MissingText
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.values import Cell, ColumnKind, NumberForm
-from relevance_bayes.tables.columns import CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import CategoryArray, NumberArray
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from tests.formats.files import read_again, read_csv
 
@@ -81,7 +81,7 @@ def test_a_blank_line_of_one_column_is_a_missing_value(content: str, values: lis
     assert [row[0] for row in read_csv(content)[1]] == values
     expected = Expected((("x", "number"),), None, frozenset(), 100, 10_000)
     read = read_rows(content.encode(), PLAIN, expected).block["x"]
-    assert isinstance(read, NumberColumn)
+    assert isinstance(read, NumberArray)
     assert len(read.values) == len(values)
 
 
@@ -121,7 +121,7 @@ def test_numbers_in_one_form_are_numbers(cells: list[str], values: list[float | 
     content = "v\n" + "\n".join(f'"{cell}"' for cell in cells[:1])
     expected = Expected((("v", "number"),), None, frozenset(), 100, 10_000, {"v": form})
     read = read_rows(content.encode(), PLAIN, expected)
-    assert isinstance(read.block["v"], NumberColumn)
+    assert isinstance(read.block["v"], NumberArray)
     assert (read.block["v"].values[0], read.cell_faults) == (values[0], ())
 
 
@@ -252,7 +252,7 @@ def test_quotation_marks_that_begin_late_are_read_as_their_writers_meant(before:
     assert rows[-1] == [7.0, value, 2.5]
     expected = Expected((("v", "number"), ("t", "category")), None, frozenset({"n"}), before + 1, 10**8)
     read = read_rows(content.encode(), PLAIN, expected).block["t"]
-    assert isinstance(read, CategoryColumn)
+    assert isinstance(read, CategoryArray)
     assert read.labels[read.codes[-1]] == value
 
 

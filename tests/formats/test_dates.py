@@ -12,7 +12,7 @@ from app.formats.csv_stream import read_csv as read_rows
 from app.formats.dates import DIRECTIVES, DateFormat, checked_format
 from app.formats.format import ReadOptions
 from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError
-from relevance_bayes.tables.columns import TimestampColumn
+from relevance_bayes.tables.columns import TimestampArray
 from relevance_bayes.tables.kinds import iso_8601
 from tests.formats.files import read_csv
 
@@ -225,7 +225,7 @@ def test_rows_to_predict_for_are_read_alike() -> None:
         read = read_rows(content, ReadOptions(date_format=date_format), expected)
         assert read.cell_faults == ()
         column = read.block["day"]
-        assert isinstance(column, TimestampColumn)
+        assert isinstance(column, TimestampArray)
         return float(column.values[0])
 
     assert first(b"day,x\n13.04.2025,1\n") == seconds(2025, 4, 13)

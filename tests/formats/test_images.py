@@ -14,7 +14,7 @@ from app.formats.images import npy_image, open_image, png_image
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.datasets import Image as ImageSize
 from relevance_bayes.records.errors import InvalidDataError, RelevanceError
-from relevance_bayes.tables.columns import IMAGE_COLUMNS, NumberColumn
+from relevance_bayes.tables.columns import IMAGE_COLUMNS, NumberArray
 from tests.formats.files import spooled
 
 GREY = np.array([[0, 51, 255], [102, 153, 204]], np.uint8)
@@ -41,7 +41,7 @@ def read(content: bytes, *, as_png: bool = True, max_pixels: int = 1_000_000) ->
     columns = []
     for name in IMAGE_COLUMNS:
         parts = [block[name] for block in blocks]
-        columns.append(np.concatenate([part.values for part in parts if isinstance(part, NumberColumn)]))
+        columns.append(np.concatenate([part.values for part in parts if isinstance(part, NumberArray)]))
     return table.image, np.column_stack(columns)
 
 

@@ -9,7 +9,7 @@ import pytest
 from app.errors import MalformedBodyError
 from app.formats.cells import Expected
 from app.formats.images import npy_image, open_image, read_npy, read_npy_header
-from relevance_bayes.tables.columns import NumberBlock, NumberColumn
+from relevance_bayes.tables.columns import NumberArray, NumberBlock
 from tests.formats.files import spooled
 
 ARRAY = np.arange(6.0).reshape(2, 3)
@@ -34,7 +34,7 @@ def test_an_image_and_rows_are_read_in_every_version(version: tuple[int, int]) -
     with spooled(body) as file:
         (pixels,) = open_image(file, npy_image, declared={}, max_rows=10).blocks
     intensity = pixels["intensity"]
-    assert isinstance(intensity, NumberColumn)
+    assert isinstance(intensity, NumberArray)
     np.testing.assert_array_equal(intensity.values, ARRAY.ravel())
 
 

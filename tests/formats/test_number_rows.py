@@ -12,7 +12,7 @@ from app.formats import line_stream
 from app.formats.json_table import read_json, typed_block
 from app.formats.line_stream import NumberRows, read_number_rows
 from relevance_bayes.records.errors import RelevanceError
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 
 NAMES = ("x", "y 2", "größe")
 OTHERS = {"interval", "outputs", "explain"}
@@ -36,7 +36,7 @@ def generally(body: bytes) -> list[list[float]] | None:
         return None
     if faults:
         return None
-    columns = [column for column in block.values() if isinstance(column, NumberColumn)]
+    columns = [column for column in block.values() if isinstance(column, NumberArray)]
     return [list(row) for row in zip(*(column.values.tolist() for column in columns), strict=True)]
 
 

@@ -12,7 +12,7 @@ from app.http.paths import TEMPLATE
 from app.http.request_metrics import DURATIONS, METHODS, REQUESTS, STATUSES, RequestMetrics
 from app.jobs.metrics import job_metrics
 from app.main import make_application
-from app.metrics.numbers import Numbers, OwnNumbers, Sample
+from app.metrics.numbers import MetricSample, Numbers, OwnNumbers
 from app.prediction.drift_monitors import ROWS as MONITORED
 from relevance_bayes.records.keys import KEY_SCOPES
 from tests.applications import LIMITS, SUBMIT, SmallParts
@@ -157,8 +157,8 @@ def test_metrics_need_a_key_that_may_read_where_requests_need_keys(parts: SmallP
 
 
 def test_the_metrics_of_models_are_those_of_the_owner_of_the_key(parts: SmallParts) -> None:
-    def of_owner(owner: str | None) -> Iterator[Sample]:
-        yield Sample(MONITORED, (str(owner), f"model-of-{owner}", "1"), (7,))
+    def of_owner(owner: str | None) -> Iterator[MetricSample]:
+        yield MetricSample(MONITORED, (str(owner), f"model-of-{owner}", "1"), (7,))
 
     parts.metrics = Metrics(OwnNumbers(), DatabaseMetrics(parts.transaction, ()), of_owner)
     authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)

@@ -21,7 +21,7 @@ from app.inference.tensor_codec import RenderedTensors
 from app.main import make_application
 from app.prediction import ServedVersion
 from app.prediction.runner import Codec, PredictionRunner
-from app.prediction.usage_counts import Rows
+from app.prediction.usage_counts import AnsweredRows
 from tests.applications import LIMITS, Report, SmallParts
 from tests.doubles.authenticator import OneKey
 from tests.tasks.supervised.test_one_row import NAMES
@@ -363,7 +363,7 @@ def test_large_bodies_and_much_work_are_done_in_a_thread_alike(
         receive: Receive | None,
         served: ServedVersion,
         codec: Codec[RenderedTensors],
-        counted: Rows,
+        counted: AnsweredRows,
     ) -> object:
         handed.append(codec)
         return await run_for_client(self, receive, served, codec, counted)

@@ -22,7 +22,7 @@ from app.jobs import routes
 from app.jobs import waiter as job_waiter
 from app.jobs.records import Position
 from app.jobs.repository import JobRepository
-from app.jobs.service import History, Jobs
+from app.jobs.service import History, JobService
 from app.jobs.waiter import WaitingRequests
 from app.main import make_application
 from relevance_bayes.client.job_events import Message as Reported
@@ -211,14 +211,16 @@ def test_a_database_that_goes_away_breaks_no_stream_and_repeats_nothing(
     client: TestClient, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(routes, "RETRY_SECONDS", 0.05)
-    history, looks = Jobs.history, iter(range(100))
+    history, looks = JobService.history, iter(range(100))
 
-    def now_and_then(self: Jobs, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None) -> History:
+    def now_and_then(
+        self: JobService, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None
+    ) -> History:
         if next(looks) in {1, 2, 4}:
             raise UnavailableError("The database can't be reached.")
         return history(self, owner, job_id, limit=limit, after=after, kind=kind)
 
-    monkeypatch.setattr(Jobs, "history", now_and_then)
+    monkeypatch.setattr(JobService, "history", now_and_then)
     later = [Timer(0.4, progress, (live_parts, running)), Timer(0.8, fail, (live_parts, running))]
     for timer in later:
         timer.start()
@@ -408,9 +410,9 @@ def test_what_happens_between_the_first_look_and_the_wait_is_reported(
 def test_many_readers_of_a_job_share_their_looks(
     app: Starlette, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    history, looks = Jobs.history, []
+    history, looks = JobService.history, []
 
-    def counted(self: Jobs, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None) -> History:
+    def counted(self: JobService, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None) -> History:
         looks.append(after)
         return history(self, owner, job_id, limit=limit, after=after, kind=kind)
 
@@ -421,7 +423,7 @@ def test_many_readers_of_a_job_share_their_looks(
         tasks = [asyncio.create_task(reader.read(app)) for reader in readers]
         await eventually(lambda: all(reader.numbers == [1, 2] for reader in readers))
         await asyncio.sleep(0.5)
-        monkeypatch.setattr(Jobs, "history", counted)
+        monkeypatch.setattr(JobService, "history", counted)
         await asyncio.to_thread(progress, live_parts, running)
         await eventually(lambda: all(reader.numbers == [1, 2, 3] for reader in readers))
         await asyncio.to_thread(fail, live_parts, running)

@@ -18,7 +18,7 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs import routes, waiter
 from app.jobs.records import JobChanges, JobFilter, Position, changes_id
 from app.jobs.repository import JobRepository, renew_epochs
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from app.jobs.statistics_repository import JobStatisticsRepository
 from app.jobs.waiter import JobWatcher
 from app.main import make_application
@@ -304,16 +304,16 @@ def test_a_database_that_is_away_ends_no_stream_and_loses_nothing(
     app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(routes, "RETRY_SECONDS", 0.05)
-    changes, looks, failed = Jobs.changes, iter(range(1000)), list[int]()
+    changes, looks, failed = JobService.changes, iter(range(1000)), list[int]()
 
-    def now_and_then(self: Jobs, owner: str, *, after: Position, limit: int, which: JobFilter) -> JobChanges:
+    def now_and_then(self: JobService, owner: str, *, after: Position, limit: int, which: JobFilter) -> JobChanges:
         look = next(looks)
         if look in {1, 2, 4}:
             failed.append(look)
             raise UnavailableError("The database can't be reached.")
         return changes(self, owner, after=after, limit=limit, which=which)
 
-    monkeypatch.setattr(Jobs, "changes", now_and_then)
+    monkeypatch.setattr(JobService, "changes", now_and_then)
     position = replace(live_parts.jobs.last_change(OWNER), number=5)
     found = read_until(
         app, live_parts, f"/v1/jobs/events?after={position}", [6, 7], lambda: progress(live_parts, three[1])
@@ -352,13 +352,13 @@ def test_streams_at_one_position_share_a_query(
     app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[Position] = []
-    changes = Jobs.changes
+    changes = JobService.changes
 
-    def counted(self: Jobs, owner: str, *, after: Position, limit: int, which: JobFilter) -> JobChanges:
+    def counted(self: JobService, owner: str, *, after: Position, limit: int, which: JobFilter) -> JobChanges:
         calls.append(after)
         return changes(self, owner, after=after, limit=limit, which=which)
 
-    monkeypatch.setattr(Jobs, "changes", counted)
+    monkeypatch.setattr(JobService, "changes", counted)
 
     async def read() -> None:
         readers = [Reader("/v1/jobs/events") for _ in range(50)]

@@ -12,13 +12,14 @@ from app.database.transaction import OpenTransaction, now
 from app.datasets.ingest import Ingest
 from app.datasets.repository import DatasetRepository
 from app.errors import QuotaExceededError, TooManyJobsError, TrainingTimeError
+from app.formats.streams import TableStream
 from app.jobs.repository import JobRepository
 from app.jobs.tables import JobRow
 from app.limits.repository import OwnerLimitsRepository
 from app.registry.repository import ModelRepository
 from app.registry.submission import check_model_quota
 from app.services import use_of
-from app.tasks.service import Training
+from app.tasks.service import TrainingService
 from relevance_bayes.records.errors import RelevanceError
 from relevance_bayes.records.limits import OwnerUse
 from relevance_bayes.tables.columns import Block
@@ -48,7 +49,7 @@ def uploaded(transaction: OpenTransaction, owner: str = OWNER, blocks: int = 1) 
     pieces: Iterator[Block] = iter([TABLE] * blocks)
     made = (
         Ingest(transaction, now)
-        .receive(owner, "points", names=("x", "y"), kinds=("number",) * 2, blocks=pieces)
+        .receive(owner, "points", TableStream(names=("x", "y"), kinds=("number",) * 2, blocks=pieces))
         .dataset
     )
     return SupervisedRequest(made.id, "y")
@@ -102,7 +103,7 @@ def test_bytes_are_those_of_all_blocks_and_a_refused_upload_leaves_none(transact
 
 
 def test_an_owner_has_at_most_so_many_models_and_unfinished_trainings_count(transaction: OpenTransaction) -> None:
-    training, request = Training(transaction, now), uploaded(transaction)
+    training, request = TrainingService(transaction, now), uploaded(transaction)
     limit(transaction, models=2)
     first = training.submit(OWNER, with_model(request, "one"))
     training.submit(OWNER, with_model(request, "two"))
@@ -136,7 +137,7 @@ def test_a_model_that_exists_counts_once_and_may_have_more_versions(transaction:
 
 
 def test_an_owner_has_at_most_so_many_unfinished_jobs(transaction: OpenTransaction) -> None:
-    training, request = Training(transaction, now), uploaded(transaction)
+    training, request = TrainingService(transaction, now), uploaded(transaction)
     limit(transaction, unfinished_jobs=1)
     job = training.submit(OWNER, request)
     with pytest.raises(TooManyJobsError, match="1 jobs are unfinished"):
@@ -147,7 +148,7 @@ def test_an_owner_has_at_most_so_many_unfinished_jobs(transaction: OpenTransacti
 
 
 def test_training_jobs_run_for_so_long_in_a_day(transaction: OpenTransaction, clock: HandClock) -> None:
-    training, request = Training(transaction, now), uploaded(transaction)
+    training, request = TrainingService(transaction, now), uploaded(transaction)
     limit(transaction, training_seconds_per_day=3_600)
     clock.now = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
     job = training.submit(OWNER, request)
@@ -184,7 +185,7 @@ def test_concurrent_uploads_do_not_pass_the_quotas_of_datasets_and_bytes(transac
 
 
 def test_concurrent_submissions_do_not_pass_the_quotas_of_jobs_and_models(transaction: OpenTransaction) -> None:
-    training, request = Training(transaction, now), uploaded(transaction)
+    training, request = TrainingService(transaction, now), uploaded(transaction)
     limit(transaction, unfinished_jobs=2)
     assert successes(lambda _: training.submit(OWNER, request), TooManyJobsError) == 2
     assert use(transaction).unfinished_jobs == 2

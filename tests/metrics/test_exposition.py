@@ -1,13 +1,15 @@
 import os
 
 from app.metrics.exposition import exposition
-from app.metrics.numbers import Family, Sample, counter, gauge
+from app.metrics.numbers import Family, MetricSample, counter, gauge
 from tests.metrics.expositions import scrape
 
 SAMPLES = [
-    Sample(counter("relevance_done_total", "Done.", "what", divisor=1e9), ('a "b"\\\n',), (2_500_000_000,)),
-    Sample(gauge("relevance_size", "Size."), (), (7,)),
-    Sample(Family("relevance_times_seconds", "histogram", "Times.", (), (0.1, 1.0), 1e9), (), (1, 2, 4, 9_000_000_000)),
+    MetricSample(counter("relevance_done_total", "Done.", "what", divisor=1e9), ('a "b"\\\n',), (2_500_000_000,)),
+    MetricSample(gauge("relevance_size", "Size."), (), (7,)),
+    MetricSample(
+        Family("relevance_times_seconds", "histogram", "Times.", (), (0.1, 1.0), 1e9), (), (1, 2, 4, 9_000_000_000)
+    ),
 ]
 
 

@@ -2,7 +2,7 @@ import mmap
 
 import pytest
 
-from app.metrics.numbers import MAX_NUMBERS, SIZE, Family, Numbers, Sample, counter, gauge, samples
+from app.metrics.numbers import MAX_NUMBERS, SIZE, Family, MetricSample, Numbers, counter, gauge, samples
 
 REQUESTS = counter("requests_total", "Requests.", "route")
 TIMES = Family("times_seconds", "histogram", "Times.", (), (0.1, 1.0), 1e9)
@@ -17,9 +17,9 @@ def test_numbers_are_read_as_they_were_counted() -> None:
     numbers.values[times + 3] += 500_000_000
     numbers.add(here, 2)
     assert list(numbers.samples()) == [
-        Sample(REQUESTS, ("/here",), (2,)),
-        Sample(REQUESTS, ('/"there"\n',), (3,)),
-        Sample(TIMES, (), (0, 1, 0, 500_000_000)),
+        MetricSample(REQUESTS, ("/here",), (2,)),
+        MetricSample(REQUESTS, ('/"there"\n',), (3,)),
+        MetricSample(TIMES, (), (0, 1, 0, 500_000_000)),
     ]
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.metrics.numbers import LENGTH_BYTES, SUFFIX, Family, Labels, Sample, SharedNumbers, counter, gauge
+from app.metrics.numbers import LENGTH_BYTES, SUFFIX, Family, Labels, MetricSample, SharedNumbers, counter, gauge
 from app.metrics.numbers import SIZE as NUMBERS_SIZE
 
 DONE = counter("done_total", "Done.", "what")
@@ -40,7 +40,7 @@ def end(*processes: subprocess.Popen[str]) -> None:
         one.communicate()
 
 
-def numbers_of(found: Sequence[Sample]) -> dict[tuple[str, Labels], tuple[float, ...]]:
+def numbers_of(found: Sequence[MetricSample]) -> dict[tuple[str, Labels], tuple[float, ...]]:
     return {(one.family.name, one.labels): one.numbers for one in found}
 
 

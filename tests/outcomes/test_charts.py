@@ -16,7 +16,7 @@ from app.outcomes.charts import (
     Chart,
     bernoulli_ratio,
 )
-from app.outcomes.records import Scored
+from app.outcomes.records import ScoredOutcome
 from app.outcomes.scoring import MIN_LOG_SCORE, Promise, advance
 from relevance_bayes.records.outcomes import Direction
 
@@ -32,8 +32,8 @@ def values(ratios: Sequence[float]) -> list[float]:
     return found
 
 
-def outcome(level: int = 50, *, lower: float = -0.1, higher: float = -0.1, log_score: float = 0.0) -> Scored:
-    return Scored(log_score, 0.0, lower, higher, level, None, None, 0.05)
+def outcome(level: int = 50, *, lower: float = -0.1, higher: float = -0.1, log_score: float = 0.0) -> ScoredOutcome:
+    return ScoredOutcome(log_score, 0.0, lower, higher, level, None, None, 0.05)
 
 
 def test_a_chart_is_the_largest_sum_of_the_last_ratios_below_its_threshold() -> None:
@@ -109,8 +109,8 @@ def test_an_outcome_that_was_excluded_counts_as_the_least_log_score() -> None:
 
 
 def test_classes_have_charts_of_their_accuracy_at_the_risk_of_each_row() -> None:
-    def of_class(correct: bool, confidence: float) -> Scored:
-        return Scored(-0.1, -0.1, -0.1, -0.1, None, correct, confidence, None)
+    def of_class(correct: bool, confidence: float) -> ScoredOutcome:
+        return ScoredOutcome(-0.1, -0.1, -0.1, -0.1, None, correct, confidence, None)
 
     unsure = [of_class(place % 2 == 0, 0.5) for place in range(2_000)]
     assert advance((), unsure, NOMINAL, AT).raised == ()

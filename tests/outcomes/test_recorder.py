@@ -17,7 +17,7 @@ from app.outcomes.tables import RecordedPredictionRow
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.row_ids import RowIds
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import RowPredictions
 from tests.applications import StoredParts
 from tests.outcomes.conftest import Service
 from tests.small_tables import numbers, texts
@@ -72,7 +72,7 @@ def note(recorder: Recorder, service: Service) -> Callable[[RowIds], None]:
     return note
 
 
-def predicted(served: ServedVersion, row_ids: RowIds) -> tuple[PredictRequest, Prediction]:
+def predicted(served: ServedVersion, row_ids: RowIds) -> tuple[PredictRequest, RowPredictions]:
     block: Block = {"x": numbers(*map(float, range(len(row_ids)))), "colour": texts(*["red"] * len(row_ids))}
     request = PredictRequest(block, row_ids=row_ids)
     return request, predict(served, request)

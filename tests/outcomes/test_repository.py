@@ -7,7 +7,7 @@ import pytest
 
 from app.database.transaction import OpenTransaction
 from app.http.authentication import sufficient_scopes
-from app.outcomes.records import RecordedRow, Scored
+from app.outcomes.records import RecordedRow, ScoredOutcome
 from app.outcomes.repository import EXPIRED_AT_ONCE, ROWS_AT_ONCE, RecordedPredictionRepository
 from app.registry.repository import ModelRepository
 from app.registry.version_repository import VersionRepository
@@ -16,7 +16,7 @@ from tests import samples
 
 DAY = 86_400.0
 HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)
-INSIDE = Scored(-1.0, -0.5, 0.0, 0.0, 80, None, None, 0.05)
+INSIDE = ScoredOutcome(-1.0, -0.5, 0.0, 0.0, 80, None, None, 0.05)
 
 
 @pytest.fixture

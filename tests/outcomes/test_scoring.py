@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.likelihoods import GaussianNoise, OtherNumberTarget
-from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent, NumberLikelihood, NumberPrediction
+from relevance_bayes.core.likelihoods.base import ClassPrediction, LatentGaussian, NumberLikelihood, NumberPrediction
 from relevance_bayes.tables.encoding import EncodedTarget
 from relevance_bayes.tasks.labelled import MARGIN, MAX_LOG_RATIO, TEMPERED
 from relevance_bayes.tasks.supervised.evaluation import QUANTILE_WEIGHTS, QUANTILES, class_figures, number_figures
@@ -23,7 +23,7 @@ def predicted(kind: type[NumberLikelihood], rows: int, *, variance: float) -> Nu
     if made.shape is not None:
         made = made.with_shape(made.shape.first)
     mean = np.full(rows, 1.4 if made.targets == "count" else 0.3)
-    latent = Latent(mean, np.full(rows, variance), np.zeros(rows))
+    latent = LatentGaussian(mean, np.full(rows, variance), np.zeros(rows))
     return made.predictive(latent, None if made.targets == "count" else 0.4)
 
 

@@ -9,7 +9,7 @@ from app.prediction.drift import DriftMonitor
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.baselines import Baseline
-from relevance_bayes.tables.columns import Block, NumberColumn, block_rows
+from relevance_bayes.tables.columns import Block, NumberArray, block_rows
 from relevance_bayes.tasks.components.report import ComponentsReport
 from relevance_bayes.tasks.listing import baseline_of, monitored_of
 from relevance_bayes.tasks.options import PredictOptions
@@ -26,7 +26,7 @@ def rows(number: int, *, seed: int, shift: float = 0.0, red: float = 0.5) -> Blo
     """Rows for `small_version`; those that drift have an x further right, or another share of red."""
     random = np.random.default_rng(seed)
     colours = np.where(random.random(number) < red, "red", "blue")
-    return {"x": NumberColumn(random.normal(1.0 + shift, 0.5, number)), "colour": texts(*colours.tolist())}
+    return {"x": NumberArray(random.normal(1.0 + shift, 0.5, number)), "colour": texts(*colours.tolist())}
 
 
 def with_baseline(made: NewVersion | None = None, trained_on: Block | None = None) -> ServedVersion:

@@ -15,7 +15,7 @@ from app.prediction import PredictRequest, ServedVersion, predict, runner
 from app.prediction.runner import max_averaged
 from relevance_bayes.records.limits import OwnerLimits
 from relevance_bayes.tasks.options import ROWS_OF_AVERAGE, cost_in_rows
-from relevance_bayes.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import RowPredictions
 from tests.applications import LIMITS, SmallParts
 from tests.formats.samples.json import FlatRow
 from tests.problems import assert_problem
@@ -124,7 +124,7 @@ def test_few_averages_are_predicted_on_the_event_loop_and_more_in_a_thread(
 ) -> None:
     threads: list[str] = []
 
-    def watched(served: ServedVersion, request: PredictRequest) -> Prediction:
+    def watched(served: ServedVersion, request: PredictRequest) -> RowPredictions:
         found = predict(served, request)
         threads.append(threading.current_thread().name)
         return found

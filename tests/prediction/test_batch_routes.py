@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.evaluation.runner import Scorer
+from app.formats.streams import TableStream
 from app.identity import BUILT_IN_OWNER
 from app.jobs.worker.attempts import Records
 from app.main import make_application
@@ -49,7 +50,7 @@ def service(stored: StoredParts) -> Iterator[TestClient]:
 def uploaded(parts: StoredParts) -> UUID:
     block: Block = {"x": numbers(*range(ROWS)), "colour": texts(*["red", "blue"] * (ROWS // 2))}
     made = parts.ingest.receive(
-        BUILT_IN_OWNER, "things", names=("x", "colour"), kinds=("number", "category"), blocks=iter([block])
+        BUILT_IN_OWNER, "things", TableStream(names=("x", "colour"), kinds=("number", "category"), blocks=iter([block]))
     ).dataset
     return made.id
 

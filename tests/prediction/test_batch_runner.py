@@ -15,20 +15,20 @@ from app.datasets.ingest import Ingest
 from app.errors import ConflictError, GoneError
 from app.evaluation.runner import Scorer
 from app.formats import BATCH_FORMATS, named
-from app.formats.streams import FlatTable, errors_by_row, faulty_rows
+from app.formats.streams import FlatTable, TableStream, errors_by_row, faulty_rows
 from app.jobs.records import Job
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from app.jobs.worker.attempts import Records
 from app.prediction import PredictRequest, predict
 from app.prediction import batch_runner as under_test
 from app.prediction.batch_jobs import PREDICTION, RESULT
-from app.prediction.batch_service import BatchPredictions
+from app.prediction.batch_service import BatchPredictionService
 from app.prediction.result_repository import ResultRepository
 from app.prediction.served_versions import ServedVersions
 from app.registry.repository import ModelRepository
 from relevance_bayes.records.batch_predictions import BatchPredicted, BatchPredictionIn
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows, taken
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray, block_rows, taken
 from tests.doubles.queue import ListedQueue, RecordingQueue
 from tests.formats.flat import Flat
 from tests.narrowing import of_kind
@@ -54,9 +54,9 @@ def table(*, far: bool = True) -> Block:
         x[FAR] = 1e300
     colours = draw.integers(0, 2, ROWS).astype(np.int32)
     return {
-        "id": NumberColumn(np.arange(ROWS, dtype=np.float64)),
-        "x": NumberColumn(x),
-        "colour": CategoryColumn(colours, ("red", "blue")),
+        "id": NumberArray(np.arange(ROWS, dtype=np.float64)),
+        "x": NumberArray(x),
+        "colour": CategoryArray(colours, ("red", "blue")),
     }
 
 
@@ -73,8 +73,8 @@ class Bench:
     stopping: Event
 
     @property
-    def batches(self) -> BatchPredictions:
-        return BatchPredictions(self.transaction, ServedVersions(self.transaction, 10**6), now)
+    def batches(self) -> BatchPredictionService:
+        return BatchPredictionService(self.transaction, ServedVersions(self.transaction, 10**6), now)
 
     def dataset(self, block: Block | None = None) -> UUID:
         made = (
@@ -82,9 +82,11 @@ class Bench:
             .receive(
                 OWNER,
                 "things",
-                names=("id", "x", "colour"),
-                kinds=("number", "number", "category"),
-                blocks=blocks(table() if block is None else block),
+                TableStream(
+                    names=("id", "x", "colour"),
+                    kinds=("number", "number", "category"),
+                    blocks=blocks(table() if block is None else block),
+                ),
             )
             .dataset
         )
@@ -119,7 +121,7 @@ class Bench:
         return False
 
     def look(self, job_id: UUID) -> Job:
-        return Jobs(self.transaction, RecordingQueue()).get(OWNER, job_id)
+        return JobService(self.transaction, RecordingQueue()).get(OWNER, job_id)
 
     def file(self, job_id: UUID) -> bytes:
         _, size = self.batches.size(OWNER, job_id)
@@ -146,16 +148,16 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small_parts")
 def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_requested(bench: Bench) -> None:
     """The texts and names of columns that are kept; the small version's numbers stay."""
-    notes = CategoryColumn(np.zeros(ROWS, np.int32), ("=1+1",))
-    block = {**table(far=False), "-note": notes, "@id": NumberColumn(-np.arange(ROWS, dtype=np.float64))}
+    notes = CategoryArray(np.zeros(ROWS, np.int32), ("=1+1",))
+    block = {**table(far=False), "-note": notes, "@id": NumberArray(-np.arange(ROWS, dtype=np.float64))}
     made = (
         Ingest(bench.transaction, now)
         .receive(
             OWNER,
             "things",
-            names=tuple(block),
-            kinds=("number", "number", "category", "category", "number"),
-            blocks=blocks(block),
+            TableStream(
+                names=tuple(block), kinds=("number", "number", "category", "category", "number"), blocks=blocks(block)
+            ),
         )
         .dataset
     )
@@ -279,7 +281,7 @@ def test_some_bytes_of_a_file_are_those_of_the_whole(bench: Bench, small_parts: 
 def test_a_job_that_was_cancelled_writes_no_more(bench: Bench) -> None:
     job_id = bench.queued()
     assert bench.killed(job_id, after=6)
-    Jobs(bench.transaction, RecordingQueue()).cancel(OWNER, job_id)
+    JobService(bench.transaction, RecordingQueue()).cancel(OWNER, job_id)
     assert bench.run(job_id)
     assert bench.look(job_id).state == "cancelled"
     with pytest.raises(ConflictError, match="cancelled"):

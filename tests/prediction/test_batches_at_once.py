@@ -17,7 +17,7 @@ from app.main import make_application
 from app.prediction import PredictRequest, ServedVersion, json_codec, predict
 from app.prediction import runner as prediction
 from app.prediction import slots as prediction_slots
-from relevance_bayes.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import RowPredictions
 from tests.applications import LIMITS, SmallParts
 from tests.small_models import version_of_numbers
 
@@ -67,11 +67,11 @@ class Application:
         limits = replace(LIMITS, max_prediction_rows=N_ROWS, max_body_bytes=2**20, spool_directory=spool)
         self._app = make_application(parts, limits)
         self.runner: prediction.PredictionRunner = self._app.state.services[prediction.PredictionRunner]
-        self.predictions: weakref.WeakSet[Prediction] = weakref.WeakSet()
+        self.predictions: weakref.WeakSet[RowPredictions] = weakref.WeakSet()
         self.most_predictions = self.read = 0
         read = large_bodies.LargeBody.read
 
-        def predicted(served: ServedVersion, request: PredictRequest) -> Prediction:
+        def predicted(served: ServedVersion, request: PredictRequest) -> RowPredictions:
             found = predict(served, request)
             self.predictions.add(found)
             self.most_predictions = max(self.most_predictions, len(self.predictions))

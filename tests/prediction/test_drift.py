@@ -13,7 +13,7 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.records.baselines import Baseline, CategoryHistogram, NumberHistogram
 from relevance_bayes.records.statistics import MIN_SUPPORT
 from relevance_bayes.records.values import InputColumn
-from relevance_bayes.tables.columns import CategoryColumn, NumberBlock, NumberColumn, block_rows
+from relevance_bayes.tables.columns import CategoryArray, NumberArray, NumberBlock, block_rows
 from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.listing import MAX_INPUTS
 from relevance_bayes.tasks.values import ValuePrediction
@@ -39,8 +39,8 @@ def test_counts_are_those_of_a_loop_over_the_rows() -> None:
     assert monitor.count(7)
     baseline = baseline_in(loaded)
     of_x, of_predictions = (of_kind(NumberHistogram, one) for one in (baseline.inputs[0], baseline.predictions))
-    xs = [float(x) for block in blocks for x in of_kind(NumberColumn, block["x"]).values]
-    columns = [of_kind(CategoryColumn, block["colour"]) for block in blocks]
+    xs = [float(x) for block in blocks for x in of_kind(NumberArray, block["x"]).values]
+    columns = [of_kind(CategoryArray, block["colour"]) for block in blocks]
     colours = [column.labels[code] for column in columns for code in column.codes]
     listed = [one.label for one in of_kind(CategoryHistogram, baseline.inputs[1]).categories]
     assert monitor.window.halves == {

@@ -57,7 +57,7 @@ def of_effects(column: EncodedInput) -> EncodedInput:
         return column
     effects = tuple(map(tuple, np.eye(len(column.categories)).tolist()))
     return EncodedEffects(
-        column.name, column.categories, effects, None if column.fill is None else 0.0, column.indicator
+        column.name, column.categories, effects, fill=None if column.fill is None else 0.0, indicator=column.indicator
     )
 
 

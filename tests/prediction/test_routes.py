@@ -14,7 +14,7 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.prediction import PredictRequest, ServedVersion, json_codec, predict
 from app.prediction import runner as under_test
 from app.prediction.served_versions import ServedVersions
-from app.prediction.usage_counts import Rows
+from app.prediction.usage_counts import AnsweredRows
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.options import PredictOptions
@@ -564,7 +564,7 @@ def test_rows_of_numbers_get_a_response_on_the_event_loop_up_to_a_larger_size(
         receive: Receive | None,
         served: ServedVersion,
         codec: under_test.Codec[bytes],
-        counted: Rows,
+        counted: AnsweredRows,
     ) -> object:
         nonlocal handed
         handed += 1

@@ -15,7 +15,7 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.prediction import served_versions as under_test
 from app.prediction.served_versions import BoundedCache, ServedVersions
 from app.registry.repository import ModelRepository
-from app.registry.service import Aliases
+from app.registry.service import AliasService
 from relevance_bayes.records.errors import NotFoundError
 from tests.small_components import version_of_components
 from tests.small_database import SmallDatabase
@@ -290,7 +290,7 @@ def test_what_explains_nothing_lists_no_functions(stored: SmallDatabase, predict
 
 def names_of_one_version(stored: SmallDatabase, prediction: ServedVersions) -> None:
     stored.put_version(OWNER, small_version(), number=1)
-    Aliases(stored.transaction).move(OWNER, "small", "champion", to=1)
+    AliasService(stored.transaction).move(OWNER, "small", "champion", to=1)
     for selector in (None, 1, "champion"):
         prediction.version(OWNER, "small", selector)
 

@@ -12,7 +12,7 @@ from app.evaluation.jobs import EVALUATION_RESULT, PROMOTION_RESULT
 from relevance_bayes.records.evaluations import AnyEvaluationResult, EvaluationRequest, EvaluationResult
 from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.records.promotions import AnyPromotionResult, PromotionRequest, PromotionResult
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from relevance_bayes.tasks.supervised.materialise import EXTRA_COLUMNS, materialise
 from relevance_bayes.tasks.supervised.request import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
@@ -32,12 +32,12 @@ def rows_of(seed: int, rows: int = ROWS) -> Block:
     x, y = draw.normal(size=rows), draw.normal(10.0, 2.0, rows)
     x[3], y[5] = np.nan, np.nan
     colours = draw.integers(0, 2, rows).astype(np.int32)
-    return {"x": NumberColumn(x), "colour": CategoryColumn(colours, COLOURS), "y": NumberColumn(y)}
+    return {"x": NumberArray(x), "colour": CategoryArray(colours, COLOURS), "y": NumberArray(y)}
 
 
-def cells(block: Block) -> tuple[NumberColumn, CategoryColumn, NumberColumn]:
+def cells(block: Block) -> tuple[NumberArray, CategoryArray, NumberArray]:
     x, colour, y = (block[name] for name in ("x", "colour", "y"))
-    return of_kind(NumberColumn, x), of_kind(CategoryColumn, colour), of_kind(NumberColumn, y)
+    return of_kind(NumberArray, x), of_kind(CategoryArray, colour), of_kind(NumberArray, y)
 
 
 def joined(first: Block, second: Block) -> Block:
@@ -47,9 +47,9 @@ def joined(first: Block, second: Block) -> Block:
     order = np.random.default_rng(8).permutation(len(numbers["x"]))
     codes = np.r_[colour.codes, colour2.codes][order]
     return {
-        "x": NumberColumn(numbers["x"][order]),
-        "colour": CategoryColumn(codes, COLOURS),
-        "y": NumberColumn(numbers["y"][order]),
+        "x": NumberArray(numbers["x"][order]),
+        "colour": CategoryArray(codes, COLOURS),
+        "y": NumberArray(numbers["y"][order]),
     }
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
 from app.evaluation.runner import Scorer
+from app.formats.streams import TableStream
 from app.identity import BUILT_IN_OWNER
 from app.jobs.worker.attempts import Records
 from app.main import make_application
@@ -157,7 +158,7 @@ def predicted(
     """The result of a batch prediction, and its means."""
     block: Block = {"x": numbers(0.5, 1, 3, 2), "colour": texts("red", "green", "red", "pink")}
     dataset = stored.ingest.receive(
-        BUILT_IN_OWNER, "things", names=("x", "colour"), kinds=("number", "category"), blocks=iter([block])
+        BUILT_IN_OWNER, "things", TableStream(names=("x", "colour"), kinds=("number", "category"), blocks=iter([block]))
     ).dataset
     requested = {"model": "small", "dataset_id": str(dataset.id), **options}
     path = service.post("/v1/batch-predictions", json=requested).headers["Location"]

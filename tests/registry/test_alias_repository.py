@@ -17,7 +17,7 @@ from app.registry import records as limits
 from app.registry.alias_repository import AliasRepository
 from app.registry.records import MovedAlias
 from app.registry.repository import ModelRepository
-from app.registry.service import Aliases
+from app.registry.service import AliasService
 from app.registry.vector_repository import VectorRepository
 from app.tasks.service import finish_training
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
@@ -297,7 +297,7 @@ def test_another_process_serves_what_an_alias_points_to_within_a_second(
         job_id = samples.running_job(transaction, made=made.report.plan)
         with transaction() as tx:
             assert finish_training(tx, job_id, 1, made) is not None
-    here, there = Aliases(transaction), ServedVersions(open_transactions(engine, ListedQueue), 10**6)
+    here, there = AliasService(transaction), ServedVersions(open_transactions(engine, ListedQueue), 10**6)
 
     def current_version() -> int:
         at_hand = there.at_hand(OWNER, "small", "champion")

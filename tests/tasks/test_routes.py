@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from app.http.bodies import checked
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.jobs.records import Claim, Problem
+from app.jobs.records import Claim, JobFailure
 from app.jobs.repository import JobRepository
 from app.registry.trainings import TRAINING
 from relevance_bayes.core.kernels import Kernel
@@ -799,7 +799,9 @@ def test_progress_and_failure_are_shown(client: TestClient, parts: SmallParts) -
     }
     fault = Fault("half of it is missing", column="x")
     with parts.stored.transaction() as tx:
-        assert JobRepository(tx).fail(job_id, 1, Problem("too-few-rows", "Too few rows", "Send more rows.", (fault,)))
+        assert JobRepository(tx).fail(
+            job_id, 1, JobFailure("too-few-rows", "Too few rows", "Send more rows.", (fault,))
+        )
     job = client.get(f"{PATH}/{job_id}").json()
     assert job["state"] == "failed"
     assert job["error"] == {

@@ -11,10 +11,10 @@ from app.http.idempotency import Idempotency
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.records import Job
-from app.jobs.service import Jobs
+from app.jobs.service import JobService
 from app.jobs.tables import JobRow
 from app.registry.trainings import TRAINING
-from app.tasks.service import Training
+from app.tasks.service import TrainingService
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.records.jobs import JobState
 from relevance_bayes.tables.columns import Block
@@ -44,16 +44,16 @@ def stored(stored: SmallDatabase) -> SmallDatabase:
 
 
 @pytest.fixture
-def training(stored: SmallDatabase) -> Training:
-    return Training(stored.transaction, lambda: NOW)
+def training(stored: SmallDatabase) -> TrainingService:
+    return TrainingService(stored.transaction, lambda: NOW)
 
 
 @pytest.fixture
-def jobs(stored: SmallDatabase) -> Jobs:
-    return Jobs(stored.transaction, stored.queue)
+def jobs(stored: SmallDatabase) -> JobService:
+    return JobService(stored.transaction, stored.queue)
 
 
-def test_a_submitted_job_is_planned_recorded_and_queued(stored: SmallDatabase, training: Training) -> None:
+def test_a_submitted_job_is_planned_recorded_and_queued(stored: SmallDatabase, training: TrainingService) -> None:
     job = training.submit(OWNER, REQUEST)
     assert (job.state, job.created_at, job.attempt) == ("queued", NOW, 0)
     _, plan = TRAINING.read(job)
@@ -63,7 +63,7 @@ def test_a_submitted_job_is_planned_recorded_and_queued(stored: SmallDatabase, t
     assert stored.job(job.id) == job
 
 
-def test_an_impossible_request_leaves_nothing_behind(stored: SmallDatabase, training: Training) -> None:
+def test_an_impossible_request_leaves_nothing_behind(stored: SmallDatabase, training: TrainingService) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         training.submit(OWNER, replace(REQUEST, target="z"))
     assert [fault.pointer for fault in refused.value.faults] == ["/target"]
@@ -71,7 +71,7 @@ def test_an_impossible_request_leaves_nothing_behind(stored: SmallDatabase, trai
     assert stored.count(JobRow) == 0
 
 
-def test_a_dataset_of_somebody_else_is_not_there(training: Training) -> None:
+def test_a_dataset_of_somebody_else_is_not_there(training: TrainingService) -> None:
     with pytest.raises(NotFoundError):
         training.submit("somebody else", REQUEST)
 
@@ -86,7 +86,7 @@ def test_a_dataset_of_somebody_else_is_not_there(training: Training) -> None:
     ],
 )
 def test_a_name_that_means_something_else_is_a_conflict(
-    stored: SmallDatabase, training: Training, changed: SupervisedRequest, pointer: str
+    stored: SmallDatabase, training: TrainingService, changed: SupervisedRequest, pointer: str
 ) -> None:
     stored.put_version(OWNER, small_version(), number=1)
     with pytest.raises(ConflictError) as refused:
@@ -95,7 +95,7 @@ def test_a_name_that_means_something_else_is_a_conflict(
     assert stored.count(JobRow) == 0
 
 
-def test_a_task_without_a_target_is_not_given_one(stored: SmallDatabase, training: Training) -> None:
+def test_a_task_without_a_target_is_not_given_one(stored: SmallDatabase, training: TrainingService) -> None:
     stored.put_version(OWNER, small_version(), number=1)
     components = ComponentsRequest(REQUEST.dataset_id, inputs=("x", "colour"), model="small")
     with pytest.raises(ConflictError) as refused:
@@ -104,7 +104,7 @@ def test_a_task_without_a_target_is_not_given_one(stored: SmallDatabase, trainin
 
 
 def test_coefficients_that_are_others_are_a_conflict_at_their_own_member(
-    stored: SmallDatabase, training: Training
+    stored: SmallDatabase, training: TrainingService
 ) -> None:
     stored.put_version(OWNER, version_of_a_term(), number=1)
     terms = ApproximationRequest(REQUEST.dataset_id, 1.0, inputs=("x",), model="terms")
@@ -114,14 +114,14 @@ def test_coefficients_that_are_others_are_a_conflict_at_their_own_member(
     assert refused.value.faults[0].detail.endswith("this one's is none.")
 
 
-def test_a_name_that_means_the_same_gets_another_version(stored: SmallDatabase, training: Training) -> None:
+def test_a_name_that_means_the_same_gets_another_version(stored: SmallDatabase, training: TrainingService) -> None:
     stored.put_version(OWNER, small_version(), number=1)
     job = training.submit(OWNER, replace(REQUEST, model="small", inputs=("colour", "x"), seed=3))
     assert (job.for_model, TRAINING.read(job)[1].model) == ("small", "small")
 
 
 def test_a_finished_job_is_done_again_as_it_was_requested(
-    stored: SmallDatabase, training: Training, jobs: Jobs
+    stored: SmallDatabase, training: TrainingService, jobs: JobService
 ) -> None:
     requested = replace(REQUEST, priority=7)
     first = training.submit(OWNER, requested)
@@ -134,14 +134,18 @@ def test_a_finished_job_is_done_again_as_it_was_requested(
 
 
 @pytest.mark.parametrize("state", ["succeeded", "failed"])
-def test_however_a_job_ended_it_may_be_done_again(stored: SmallDatabase, training: Training, state: JobState) -> None:
+def test_however_a_job_ended_it_may_be_done_again(
+    stored: SmallDatabase, training: TrainingService, state: JobState
+) -> None:
     first = training.submit(OWNER, REQUEST)
     stored.put_job(replace(first, state=state))
     assert training.retry(OWNER, first.id).retry_of == first.id
 
 
 @pytest.mark.parametrize("state", ["queued", "running"])
-def test_a_job_that_has_not_ended_is_not_done_again(stored: SmallDatabase, training: Training, state: JobState) -> None:
+def test_a_job_that_has_not_ended_is_not_done_again(
+    stored: SmallDatabase, training: TrainingService, state: JobState
+) -> None:
     first = training.submit(OWNER, REQUEST)
     stored.put_job(replace(first, state=state))
     with pytest.raises(ConflictError, match=f"it is {state}"):
@@ -150,7 +154,7 @@ def test_a_job_that_has_not_ended_is_not_done_again(stored: SmallDatabase, train
 
 
 def test_a_job_whose_dataset_is_removed_is_not_done_again(
-    stored: SmallDatabase, training: Training, jobs: Jobs
+    stored: SmallDatabase, training: TrainingService, jobs: JobService
 ) -> None:
     first = training.submit(OWNER, REQUEST)
     jobs.cancel(OWNER, first.id)
@@ -164,7 +168,7 @@ def test_a_job_whose_dataset_is_removed_is_not_done_again(
 
 def test_an_owner_may_have_so_many_unfinished_jobs(stored: SmallDatabase) -> None:
     stored.set_limits(OWNER, unfinished_jobs=2)
-    training = Training(stored.transaction, lambda: NOW)
+    training = TrainingService(stored.transaction, lambda: NOW)
     for _ in range(2):
         training.submit(OWNER, REQUEST)
     with pytest.raises(TooManyJobsError, match="2 jobs"):
@@ -172,7 +176,9 @@ def test_an_owner_may_have_so_many_unfinished_jobs(stored: SmallDatabase) -> Non
     assert len(stored.queue.submitted) == 2
 
 
-def test_the_response_to_a_keyed_submit_is_kept_as_it_was_given(stored: SmallDatabase, training: Training) -> None:
+def test_the_response_to_a_keyed_submit_is_kept_as_it_was_given(
+    stored: SmallDatabase, training: TrainingService
+) -> None:
     key = RequestKey(OWNER, "POST /v1/training-jobs", "k", "ab")
     keyed = Keyed[Job](key, lambda job: StoredResponse(202, (), str(job.id).encode()))
     job = training.submit(OWNER, REQUEST, keyed=keyed)
@@ -183,7 +189,7 @@ def test_the_response_to_a_keyed_submit_is_kept_as_it_was_given(stored: SmallDat
     assert stored.queue.submitted == [job.id]
 
 
-def test_a_database_out_of_reach_is_stated(stored: SmallDatabase, training: Training) -> None:
+def test_a_database_out_of_reach_is_stated(stored: SmallDatabase, training: TrainingService) -> None:
     stored.reachable = False
     with pytest.raises(UnavailableError):
         training.submit(OWNER, REQUEST)

@@ -10,7 +10,7 @@ from app.web.figures import MAX_CATEGORIES, POINTS, Slice, slices_of
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.baselines import CategoryHistogram, NumberHistogram
 from relevance_bayes.records.datasets import CategoryCount
-from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tasks.prediction import Probabilities
 from tests.prediction.drifting import baseline_in, with_baseline, with_histograms
 from tests.served_versions import served
@@ -19,7 +19,7 @@ from tests.small_models import small_version, version_of_three_classes
 from tests.small_tables import numbers, texts
 
 
-def numbers_of(one: Slice) -> NumberColumn:
+def numbers_of(one: Slice) -> NumberArray:
     return numbers(*(float(str(value)) for value in one.values))
 
 

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from app.evaluation.metrics.losses import Mean, losses
-from app.evaluation.metrics.ranking import Ranking
+from app.evaluation.metrics.ranking import RankedScores
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.evaluations import (
     Area,
@@ -29,7 +29,7 @@ class ClassScores:
     error: Mean
     log_loss: Mean
     brier: Mean
-    ranking: Ranking
+    ranking: RankedScores
     confidence: CalibrationBins
     reliability: tuple[CalibrationBins, ...]
     confusion: Array
@@ -39,7 +39,7 @@ class ClassScores:
         """Return the scores of no rows."""
         count = len(classes)
         curves = CalibrationBins.empty(), (CalibrationBins.empty(),) * count
-        return cls(classes, Mean(), Mean(), Mean(), Ranking.empty(count), *curves, np.zeros((count, count)))
+        return cls(classes, Mean(), Mean(), Mean(), RankedScores.empty(count), *curves, np.zeros((count, count)))
 
     @classmethod
     def of(cls, labelled: LabelledClasses) -> Self:
@@ -54,7 +54,7 @@ class ClassScores:
             Mean.of(wrong),
             Mean.of(losses(labelled, "log_loss")),
             Mean.of(losses(labelled, "brier")),
-            Ranking.of(probabilities, truth),
+            RankedScores.of(probabilities, truth),
             CalibrationBins.of(given, 1.0 - wrong),
             tuple(map(CalibrationBins.of, probabilities.T, certain.T)),
             np.bincount(pairs, minlength=count * count).reshape(count, count).astype(np.float64),

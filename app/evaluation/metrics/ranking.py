@@ -17,7 +17,7 @@ MAX_LOGIT = 40.0
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class RankedScores:
     """Scores (N, K) of rows with the classes `truth` (N,), or binned `counts` (2, K, BINS) of the rows of other classes
     and of the class itself."""
 
@@ -26,7 +26,7 @@ class Ranking:
     counts: Array | None = None
 
     @classmethod
-    def of(cls, scores: Array, truth: Indices) -> "Ranking":
+    def of(cls, scores: Array, truth: Indices) -> "RankedScores":
         """Return the ranking of some rows."""
         return cls(scores, truth)._bounded()
 
@@ -35,11 +35,11 @@ class Ranking:
         """Return the ranking of no rows."""
         return cls(np.empty((0, classes)), np.empty(0, np.intp))
 
-    def __add__(self, other: "Ranking") -> "Ranking":
+    def __add__(self, other: "RankedScores") -> "RankedScores":
         """Return the ranking of both."""
         if self.counts is None and other.counts is None:
             scores, truth = np.concatenate([self.scores, other.scores]), np.concatenate([self.truth, other.truth])
-            return Ranking(scores, truth)._bounded()
+            return RankedScores(scores, truth)._bounded()
         return self._counted(self._counts() + other._counts())
 
     def areas(self) -> tuple[Area | None, ...]:
@@ -54,11 +54,11 @@ class Ranking:
         ours = self.truth == place
         return _area(*(np.bincount(where[mask], minlength=len(values)) for mask in (~ours, ours)), binned=False)
 
-    def _bounded(self) -> "Ranking":
+    def _bounded(self) -> "RankedScores":
         return self if self.counts is not None or self.scores.size <= MAX_NUMBERS else self._counted(self._counts())
 
-    def _counted(self, counts: Array) -> "Ranking":
-        return Ranking(self.scores[:0], self.truth[:0], counts)
+    def _counted(self, counts: Array) -> "RankedScores":
+        return RankedScores(self.scores[:0], self.truth[:0], counts)
 
     def _counts(self) -> Array:
         if self.counts is not None:

@@ -23,7 +23,7 @@ from relevance_bayes.core.kernels.inner_product import InnerProduct
 from relevance_bayes.core.kernels.radial import Radial
 from relevance_bayes.core.tracing import TRACING, Traced, parts_of
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.components.report import COMPONENTS_REPORTED, ComponentsPredictor
 
 OPERATORS = {
@@ -154,7 +154,7 @@ def kernel_columns(functions: KernelFunctions, inputs: Value) -> Value:
     return _kernel(functions.kernel, _bent(bend, inputs, d), bend(functions.centres))
 
 
-def terms_of(terms: Expansion, inputs: Value) -> Value:
+def terms_of(terms: KernelExpansion, inputs: Value) -> Value:
     """exp(-sum_k ((x_k - z_k) / r_k)^2) of each term, (N, J)."""
     apart = [
         (inputs.columns(np.array([k])) - terms.centres[None, :, k]) / terms.widths[None, :, k]

@@ -17,7 +17,7 @@ from app.inference.tensor_codec import InferenceResponse, request_of, response_o
 from app.inference.tensors import TEXT, Tensor, check_count, from_bytes, from_values, size_of, to_bytes
 from app.prediction import PredictRequest, ServedVersion
 from app.prediction.runner import YieldGil, is_read_quickly
-from relevance_bayes.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import RowPredictions
 
 Reported = Mapping[str, InferParameter]
 
@@ -138,7 +138,7 @@ class RpcCodec:
         return self._read(served)
 
     def render(
-        self, served: ServedVersion, request: PredictRequest, prediction: Prediction
+        self, served: ServedVersion, request: PredictRequest, prediction: RowPredictions
     ) -> Iterator[ModelInferResponse]:
         """Yield one message."""
         yield _write_response(response_of(served, self._options, prediction))

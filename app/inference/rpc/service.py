@@ -71,7 +71,7 @@ ERRORS = frozenset({"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL",
 log = structlog.stdlib.get_logger("app.requests")
 
 
-class Service:
+class InferenceService:
     """Serves calls with an API key of the scope `predict`; metadata are for `read` too, and probes need none."""
 
     def __init__(
@@ -376,7 +376,7 @@ async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
             max_connections=MAX_RELAYED,
             max_stalled_seconds=KEEPALIVE_SECONDS + KEEPALIVE_TIMEOUT_SECONDS,
         )
-    service = Service(
+    service = InferenceService(
         services,
         rules.authenticator,
         rules.rate_limits,

@@ -15,7 +15,7 @@ from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, TrainingFailedError, UnavailableError
 from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.child import MEBIBYTE, Failure
-from app.jobs.records import MAX_STARTS, Claim, EarlierAttempts, Job, Kept, Problem, QueueOutcome
+from app.jobs.records import MAX_STARTS, Claim, EarlierAttempts, Job, JobFailure, QueueOutcome, StoredCheckpoint
 from app.jobs.repository import JobRepository
 from app.jobs.worker.job_log import JobEvent
 from app.tracing.spans import CURRENT, NO_SPAN, NO_TRACER, Span, Tracer
@@ -78,7 +78,7 @@ class RunningTime:
         self._recorded = self._now()
 
 
-UNEXPECTED = Problem(
+UNEXPECTED = JobFailure(
     "internal-error",
     "Something unexpected happened",
     "This is a fault of the service, not of the data: its log has the details under this job's id."
@@ -86,11 +86,11 @@ UNEXPECTED = Problem(
 )
 
 
-def _died(how_often: str, seen: str) -> Problem:
-    return Problem("worker-died", "The job died each time", f"The job was started {how_often}, and each time {seen}")
+def _died(how_often: str, seen: str) -> JobFailure:
+    return JobFailure("worker-died", "The job died each time", f"The job was started {how_often}, and each time {seen}")
 
 
-TOO_LONG = Problem(
+TOO_LONG = JobFailure(
     "timed-out",
     "The job took longer than a job may",
     "Use fewer rows or inputs, or validate on fewer folds; the service's operator sets the limit"
@@ -99,7 +99,7 @@ TOO_LONG = Problem(
 
 KILLED = "signal 9"
 
-BY_ENDING: Mapping[QueueOutcome, Problem] = {
+BY_ENDING: Mapping[QueueOutcome, JobFailure] = {
     "lost": _died("repeatedly", "its worker died. The logs of the workers and of their supervisor have why."),
     "cancelled": TOO_LONG,
     "failed": UNEXPECTED,
@@ -139,7 +139,7 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def _of_death(job: Job, *, with_worker: bool) -> Problem:
+def _of_death(job: Job, *, with_worker: bool) -> JobFailure:
     """Return the problem of a job whose attempts all died, the last one by itself or with its worker, from what was
     seen of it."""
     seen = "its worker stopped without a word" if with_worker else "its process died"
@@ -165,11 +165,11 @@ def _of_death(job: Job, *, with_worker: bool) -> Problem:
     return _died(f"{MAX_STARTS} times", f"{seen}. {advice}")
 
 
-def of_failure(failure: Failure, *, memory: int | None) -> Problem:
+def of_failure(failure: Failure, *, memory: int | None) -> JobFailure:
     """Return the problem for a child's exception; `memory` is the child's memory limit in bytes."""
     if failure.error == "MemoryError":
         had = "the worker has" if memory is None else f"the {memory / MEBIBYTE:,.0f} MiB that a fit may use here"
-        return Problem(
+        return JobFailure(
             "too-large",
             "The fit needs more memory than it may use",
             f"It needs more memory than {had}: train on fewer rows or inputs, or give fits more"
@@ -179,17 +179,17 @@ def of_failure(failure: Failure, *, memory: int | None) -> Problem:
         return UNEXPECTED
     kind, title, advice = _ADVICE[failure.error]
     given = failure.detail.rstrip(".")
-    return Problem(kind, title, f"{given}: {advice}." if given else f"{advice[0].upper()}{advice[1:]}.")
+    return JobFailure(kind, title, f"{given}: {advice}." if given else f"{advice[0].upper()}{advice[1:]}.")
 
 
-def of_error(error: TrainingFailedError) -> Problem:
+def of_error(error: TrainingFailedError) -> JobFailure:
     """Return the problem of a fit that could not begin."""
-    return Problem(error.kind, "The rows can't be learned from", error.detail, error.faults)
+    return JobFailure(error.kind, "The rows can't be learned from", error.detail, error.faults)
 
 
-def name_taken(error: ConflictError) -> Problem:
+def name_taken(error: ConflictError) -> JobFailure:
     """Return the problem of a training whose model's name was taken by another task, target or inputs meanwhile."""
-    return Problem("model-conflict", "The model's name means something else by now", error.detail)
+    return JobFailure("model-conflict", "The model's name means something else by now", error.detail)
 
 
 def _start_attempt(tracer: Tracer, job_id: UUID, earlier: EarlierAttempts) -> Span:
@@ -258,7 +258,7 @@ class Records:
 
     def begin(
         self, job_id: UUID, *, by: str | None = None, resumption: FindResumption = _nothing_to_resume
-    ) -> "Attempt | None":
+    ) -> "JobAttempt | None":
         """Begin an attempt, which resumes from what an earlier one with the same program, `by`, has stored.
 
         Return None where no attempt starts. `resumption` finds what is stored elsewhere than in checkpoints. A job
@@ -277,7 +277,7 @@ class Records:
         if found.claim.spent:
             self._end_after_deaths(earlier)
             return None
-        attempt = Attempt(
+        attempt = JobAttempt(
             self,
             earlier.job,
             found.claim.attempt,
@@ -290,7 +290,7 @@ class Records:
         attempt.event.started(resumed_from=resumed_from)
         return attempt
 
-    def settle(self, job_id: UUID, attempt: "Attempt | None" = None) -> bool:
+    def settle(self, job_id: UUID, attempt: "JobAttempt | None" = None) -> bool:
         """Return whether a job has ended, after cancelling it where its owner requested that; raises Interrupted.
 
         The outcome of `attempt`, the last attempt here, is logged.
@@ -316,13 +316,13 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class JobAttempt:
     """An attempt of a job, as this was before it: its `number`, from 1, and the attempt that it resumes from."""
 
     records: Records
     job: Job
     number: int
-    kept: Kept | None = None
+    kept: StoredCheckpoint | None = None
     running: RunningTime = field(default_factory=RunningTime)
     span: Span = NO_SPAN
 
@@ -398,7 +398,7 @@ class Attempt:
 
         return self.records.retry(read)
 
-    def fail(self, problem: Problem) -> None:
+    def fail(self, problem: JobFailure) -> None:
         """Record the failure, unless another attempt has taken over; raises Interrupted."""
         self.records.retry(lambda tx: JobRepository(tx).fail(self.job_id, self.number, problem))
 
@@ -440,7 +440,7 @@ class _Claimed:
 
     earlier: EarlierAttempts
     claim: Claim | None
-    kept: Kept | None = None
+    kept: StoredCheckpoint | None = None
     resumed_from: Resumption | None = None
     span: Span = NO_SPAN
 

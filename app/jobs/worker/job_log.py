@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from app.jobs.records import Problem
+from app.jobs.records import JobFailure
 from app.tracing.spans import NO_SPAN, Span
 from relevance_bayes.records.jobs import JobKind, JobState
 
@@ -37,7 +37,7 @@ class JobEvent:
         else:
             self._log("job resumed", "running", resumed_from=resumed_from)
 
-    def ended(self, state: JobState, problem: Problem | None = None) -> None:
+    def ended(self, state: JobState, problem: JobFailure | None = None) -> None:
         """Log the recorded end of a job, with the problem of one that failed."""
         match state:
             case "succeeded" | "cancelled":

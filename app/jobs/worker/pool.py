@@ -387,7 +387,7 @@ class Child:
         self._stderr.close()
 
 
-class Pool:
+class ChildPool:
     """Keeps `spare` idle child processes; each fit takes one, and another one is started in its place.
 
     A child whose fit was short and ended well is reused, so that short fits do not wait for new processes. `trainer`

@@ -19,7 +19,7 @@ from app.jobs.repository import JobRepository
 from app.jobs.statistics_repository import BacklogRepository, WorkerRepository
 from app.jobs.worker.attempts import BY_ENDING
 from app.jobs.worker.job_log import JobEvent
-from app.jobs.worker.pool import Pool
+from app.jobs.worker.pool import ChildPool
 from app.jobs.worker.spool import HealthFile, Spool
 from relevance_bayes.core.types import Array
 
@@ -313,7 +313,7 @@ class Worker:
 
     executor: str
     spool: Spool
-    pool: Pool
+    pool: ChildPool
     heartbeat: Heartbeat
     health_file: HealthFile
     periodic_tasks: tuple[PeriodicTasks, ...]

@@ -16,7 +16,7 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.validation import spec_faults, supervised_faults, supervised_report_faults
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.lineage import ImportedFrom
-from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.columns import Block, BooleanArray, CategoryArray, Column, NumberArray, TimestampArray
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput, InputEncoding
 from relevance_bayes.tasks.listing import FunctionLocation, Learned, listed, places
 from relevance_bayes.tasks.options import PredictOptions, refuse
@@ -85,15 +85,15 @@ def _usual_rows(encoding: InputEncoding) -> Block:
 
 def _usual(column: EncodedInput) -> Column:
     if isinstance(column, EncodedEffects):
-        return CategoryColumn(np.zeros(len(USUAL), np.int32), column.categories or ("",))
+        return CategoryArray(np.zeros(len(USUAL), np.int32), column.categories or ("",))
     if isinstance(column, EncodedCategory):
         codes = np.arange(len(USUAL), dtype=np.int32) % len(column.categories)
-        return CategoryColumn(codes.astype(np.int32), column.categories)
+        return CategoryArray(codes.astype(np.int32), column.categories)
     values = column.decode(np.array(USUAL))
     match column.kind:
         case "boolean":
-            return BooleanColumn(np.array([0, 1, 1], np.int8))
+            return BooleanArray(np.array([0, 1, 1], np.int8))
         case "timestamp":
-            return TimestampColumn(values)
+            return TimestampArray(values)
         case "number":
-            return NumberColumn(values)
+            return NumberArray(values)

@@ -34,7 +34,7 @@ from relevance_bayes.cli.options import (
     row_reader,
     with_options,
 )
-from relevance_bayes.cli.prediction_output import PredictOptions, columns_of, opened, write_with_texts
+from relevance_bayes.cli.prediction_output import PredictCommandOptions, columns_of, opened, write_with_texts
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.rows import Row, RowOptions, RowReader
@@ -165,7 +165,7 @@ def predict_dataset(
 
 def _classes(client: Client, model: str) -> tuple[Label, ...]:
     """Return the classes of a version; none where it predicts a number."""
-    return columns_of(client.version(model, of=VersionBase), PredictOptions()).classes
+    return columns_of(client.version(model, of=VersionBase), PredictCommandOptions()).classes
 
 
 def _format(output: Path, coded: str | None) -> FileFormat:

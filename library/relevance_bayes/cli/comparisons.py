@@ -21,7 +21,7 @@ from relevance_bayes.records.jobs import VersionName
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedVersions:
     """Two versions on all rows of a file."""
 
     first: VersionName
@@ -61,7 +61,7 @@ def compare(
             refuse(f"{file}: {in_options(unreadable.detail)}")
         if not summaries:
             refuse(f"{file}: there are no rows.")
-        compared = Compared(
+        compared = ComparedVersions(
             VersionName(one.model, one.version), VersionName(other.model, other.version), joined(summaries)
         )
         print_json(compared) if as_json else _show(compared)
@@ -95,7 +95,7 @@ def _size(largest: Largest) -> float:
     return abs(largest.difference or largest.total_variation or 0.0)
 
 
-def _show(compared: Compared) -> None:
+def _show(compared: ComparedVersions) -> None:
     summary, largest = compared.summary, compared.summary.largest
     differ = (
         None

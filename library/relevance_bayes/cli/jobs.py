@@ -1,8 +1,7 @@
 """`relevance jobs`: trainings, evaluations, batch predictions and promotions."""
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Annotated
 
@@ -56,28 +55,15 @@ def jobs(
         elif job is not None:
             show_job(client, job, as_json=as_json)
         else:
-            filters = JobFilters(kind=kind, state=state, model=model, dataset_id=dataset)
-            list_jobs(client, filters, limit=limit, as_json=as_json)
+            of_kinds = [
+                collection for one, collection in zip(KINDS, _collections(client), strict=True) if kind in {None, one}
+            ]
+            lists = [one.all(state=state, model=model, dataset_id=dataset) for one in of_kinds]
+            list_jobs(lists, limit=limit, as_json=as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class JobFilters:
-    """The filters of a list of jobs, None where it has all."""
-
-    kind: JobKind | None = None
-    state: JobState | None = None
-    model: str | None = None
-    dataset_id: str | None = None
-
-
-def list_jobs(client: Client, filters: JobFilters, *, limit: int, as_json: bool) -> None:
-    """Print the newest jobs that match."""
-    by_kind: Mapping[JobKind, Collection] = dict(zip(KINDS, _collections(client), strict=True))
-    lists: list[Iterator[JobBase]] = [
-        collection.all(state=filters.state, model=filters.model, dataset_id=filters.dataset_id)
-        for kind, collection in by_kind.items()
-        if filters.kind in {None, kind}
-    ]
+def list_jobs(lists: Iterable[Iterator[JobBase]], *, limit: int, as_json: bool) -> None:
+    """Print the newest jobs of lists of several kinds."""
     jobs = heapq.merge(*lists, key=lambda job: job.created_at, reverse=True)
     print_list(islice(jobs, limit), JOBS, if_none="No jobs.", as_json=as_json)
 

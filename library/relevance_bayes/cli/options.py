@@ -15,7 +15,7 @@ from relevance_bayes.cli.console import readable, refuse
 from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
 from relevance_bayes.client.responses import Json
 from relevance_bayes.records.formats import FILE_FORMATS
-from relevance_bayes.records.json import Form
+from relevance_bayes.records.json import ResponseForm
 from relevance_bayes.records.predictions import Nulls, UnknownCategories
 from relevance_bayes.records.values import Label, Missing
 
@@ -174,8 +174,8 @@ Components = Annotated[
     typer.Option(min=1, show_default="10", help="The number of components to write, of a model of components."),
 ]
 
-_PRIORS: Form[dict[str, float]] = Form(dict[str, float])
-_COSTS: Form[list[list[float]]] = Form(list[list[float]])
+_PRIORS: ResponseForm[dict[str, float]] = ResponseForm(dict[str, float])
+_COSTS: ResponseForm[list[list[float]]] = ResponseForm(list[list[float]])
 
 
 def read_priors(given: str | None, classes: Sequence[Label]) -> dict[Label, float] | None:
@@ -191,7 +191,7 @@ def read_costs(given: str | None) -> list[list[float]] | None:
     return None if given is None else _read("--costs", given, _COSTS)
 
 
-def _read(option: str, given: str, adapter: Form[T]) -> T:
+def _read(option: str, given: str, adapter: ResponseForm[T]) -> T:
     try:
         text = given if given.lstrip()[:1] in ("[", "{") else Path(given).read_text()
         return adapter.read(text)

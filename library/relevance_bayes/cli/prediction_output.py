@@ -39,7 +39,7 @@ Cells: TypeAlias = tuple[Label | None, ...]
 
 
 @dataclass(frozen=True)
-class PredictOptions:
+class PredictCommandOptions:
     """Options of predictions; `class_priors` and `costs` as given, JSON or a file of it."""
 
     interval: Annotated[float, typer.Option(help="The probability of the interval from lower to upper.")] = 0.95
@@ -63,7 +63,7 @@ class PredictOptions:
     ] = "fail"
     csv_escape_formulas: CsvEscapeFormulas = False
 
-    def of_client(self, columns: "Columns") -> SharedOptions:
+    def of_client(self, columns: "PredictionColumns") -> SharedOptions:
         """Return the options of a client for predictions with these columns; raises typer.Exit(1) for unreadable ones.
 
         Without `explain`, `row_ids` and `csv_escape_formulas`, which depend on the form of the rows.
@@ -86,7 +86,7 @@ class PredictOptions:
 
 
 @dataclass(frozen=True)
-class Columns:
+class PredictionColumns:
     """The columns of a version's predictions: `cells` returns the values of a prediction under `headings`.
 
     The headings are the names of the columns in the API's files. `classes` are empty where no class is predicted;
@@ -98,7 +98,7 @@ class Columns:
     classes: tuple[Label, ...] = ()
     components: int | None = None
 
-    def with_errors(self) -> "Columns":
+    def with_errors(self) -> "PredictionColumns":
         """Return the columns and a last one with the reason why a row has no prediction."""
         cells, empty = self.cells, (None,) * len(self.headings)
 
@@ -108,7 +108,7 @@ class Columns:
         return replace(self, headings=(*self.headings, "error"), cells=with_error)
 
 
-def columns_of(version: VersionBase, required: PredictOptions) -> Columns:
+def columns_of(version: VersionBase, required: PredictCommandOptions) -> PredictionColumns:
     """Return the columns of a version's predictions, with the reasons of rows without one where these are required.
 
     The service rejects options that the version does not have.
@@ -117,7 +117,7 @@ def columns_of(version: VersionBase, required: PredictOptions) -> Columns:
     return found.with_errors() if required.on_error == "row" else found
 
 
-def _columns_of(version: VersionBase, required: PredictOptions) -> Columns:
+def _columns_of(version: VersionBase, required: PredictCommandOptions) -> PredictionColumns:
     match version:
         case SupervisedVersion(classes=classes):
             explanation = () if required.explain is None else ("because",)
@@ -127,14 +127,14 @@ def _columns_of(version: VersionBase, required: PredictOptions) -> Columns:
             else:
                 names = ("mean", "sd", "lower", "upper", "support")
             cells = partial(_supervised_cells, classes=classes)
-            return Columns((*names, *explanation), cells, classes, required.components)
+            return PredictionColumns((*names, *explanation), cells, classes, required.components)
         case ComponentsVersion():
             components = required.components or COMPONENTS
             count = min(components, len(version.variances))
             names = (*(f"component_{k}" for k in range(1, count + 1)), "reconstruction_error", "log_density", "novelty")
-            return Columns(names, _component_cells, components=components)
+            return PredictionColumns(names, _component_cells, components=components)
         case _:
-            return Columns(("value",), lambda one: (one.value,), components=required.components)
+            return PredictionColumns(("value",), lambda one: (one.value,), components=required.components)
 
 
 def _supervised_cells(one: Prediction, *, classes: tuple[Label, ...]) -> Cells:
@@ -174,7 +174,7 @@ ROWS_SHOWN = 20
 
 
 def write_predictions(
-    stream: TextIO, version: VersionBase, answered: Iterable[tuple[Row, Prediction]], required: PredictOptions
+    stream: TextIO, version: VersionBase, answered: Iterable[tuple[Row, Prediction]], required: PredictCommandOptions
 ) -> None:
     """Write rows with their predictions as CSV; raises InvalidDataError where the rows have a column of predictions."""
     columns = columns_of(version, required)
@@ -208,7 +208,7 @@ def _csv_cell(cell: Label | None, escapes_formulas: bool) -> Label | None:
 
 
 def show_predictions(
-    version: VersionBase, answered: Iterator[tuple[Row, Prediction]], required: PredictOptions
+    version: VersionBase, answered: Iterator[tuple[Row, Prediction]], required: PredictCommandOptions
 ) -> None:
     """Print the first rows with their predictions as a table."""
     shown = list(islice(answered, ROWS_SHOWN))

@@ -23,7 +23,7 @@ from relevance_bayes.cli.options import (
     writable_format,
 )
 from relevance_bayes.cli.prediction_output import (
-    PredictOptions,
+    PredictCommandOptions,
     columns_of,
     opened,
     show_predictions,
@@ -58,7 +58,7 @@ def predict(
     file: Annotated[Path, file_argument("The rows to predict for; the suffix gives the format, else CSV.")],
     *,
     version: Version = None,
-    required: PredictOptions,
+    required: PredictCommandOptions,
     coded: Annotated[
         str | None,
         typer.Option(
@@ -117,7 +117,7 @@ def _predict(
     file: Path,
     *,
     version: str | None,
-    required: PredictOptions,
+    required: PredictCommandOptions,
     reader: RowReader,
     options: RowOptions,
     output: Path | None,
@@ -151,7 +151,7 @@ def _predict_file(
     response: str,
     *,
     version: str | None,
-    required: PredictOptions,
+    required: PredictCommandOptions,
     options: RowOptions,
     output: Path | None,
     prompts: bool,
@@ -184,7 +184,7 @@ def _predict_file(
 
 
 def _predicted_rows(
-    client: Client, version: VersionBase, read_rows: BatchReader, required: PredictOptions
+    client: Client, version: VersionBase, read_rows: BatchReader, required: PredictCommandOptions
 ) -> Iterator[tuple[Row, Prediction]]:
     shared, kinds = required.of_client(columns_of(version, required)), kinds_of(version)
     first, unknown, nulls = 0, list[UnknownCategory](), list[MissingValue]()

@@ -48,7 +48,7 @@ def watch_job(jobs: Collection, job: JobBase, *, label: str) -> None:
 
 
 @dataclass(frozen=True)
-class Pace:
+class PhasePace:
     """The units of a phase that were completed since its first event, and the time that they took."""
 
     first: JobProgress
@@ -59,7 +59,7 @@ class Pace:
     at: datetime
 
     @classmethod
-    def after(cls, earlier: "Pace | None", now: JobProgress, at: datetime) -> "Pace":
+    def after(cls, earlier: "PhasePace | None", now: JobProgress, at: datetime) -> "PhasePace":
         """The pace with another event: that of the same phase goes on, another one begins."""
         if earlier is None or (now.phase, now.total) != (earlier.now.phase, earlier.now.total):
             return cls(now, at, now, at, at)
@@ -116,11 +116,11 @@ def _bar(events: Iterable[Event], label: str, console: Console) -> None:
     )
     with Progress(*columns, console=console) as bars:
         task = bars.add_task("queued", total=None, label=label, share="", count="", left="", figures="")
-        pace: Pace | None = None
+        pace: PhasePace | None = None
         for event in events:
             if event.progress is not None:
                 now = event.progress
-                pace = Pace.after(pace, now, event.at)
+                pace = PhasePace.after(pace, now, event.at)
                 bars.update(
                     task,
                     description=phase_text(now),
@@ -140,11 +140,11 @@ def _bar(events: Iterable[Event], label: str, console: Console) -> None:
 
 def _lines(events: Iterable[Event], label: str, console: Console) -> None:
     """Print a line for each event that differs from the one before."""
-    pace: Pace | None = None
+    pace: PhasePace | None = None
     printed = ""
     for event in events:
         if event.progress is not None:
-            pace = Pace.after(pace, event.progress, event.at)
+            pace = PhasePace.after(pace, event.progress, event.at)
             done = f"{phase_text(event.progress)} {count_text(event.progress)}".strip()
             share = f"{done} ({_share(pace)})" if pace.share is not None else done
             given = "; ".join(part for part in (share, _left(pace), figures(event.progress)) if part)
@@ -157,9 +157,9 @@ def _lines(events: Iterable[Event], label: str, console: Console) -> None:
         printed = given
 
 
-def _share(pace: Pace) -> str:
+def _share(pace: PhasePace) -> str:
     return "" if pace.share is None else f"{100 * pace.share:.0f} %"
 
 
-def _left(pace: Pace) -> str:
+def _left(pace: PhasePace) -> str:
     return "" if pace.seconds_left is None else f"{duration_text(pace.seconds_left)} left"

@@ -14,11 +14,11 @@ from relevance_bayes.client.predictions import BatchOptions, request_members
 from relevance_bayes.client.responses import Json
 from relevance_bayes.records.batch_predictions import BatchPrediction
 from relevance_bayes.records.evaluations import Evaluation
-from relevance_bayes.records.json import Form, exclude_none
+from relevance_bayes.records.json import ResponseForm, exclude_none
 from relevance_bayes.records.pages import Page
 from relevance_bayes.records.promotions import Promotion
 
-_EVALUATION: Form[Evaluation] = Form(Evaluation)
+_EVALUATION: ResponseForm[Evaluation] = ResponseForm(Evaluation)
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Evaluations(VersionJobCollection[M, Evaluation]):
     """Evaluations of versions on datasets."""
 
     path: str = "/v1/evaluations"
-    one: Form[Evaluation] = _EVALUATION
+    one: ResponseForm[Evaluation] = _EVALUATION
     many: type[Page[Evaluation]] = Page[Evaluation]
 
     @call
@@ -47,7 +47,7 @@ class Evaluations(VersionJobCollection[M, Evaluation]):
         return self.http.pages(self.many, f"{version_path(name, version)}/evaluations")
 
 
-_PROMOTION: Form[Promotion] = Form(Promotion)
+_PROMOTION: ResponseForm[Promotion] = ResponseForm(Promotion)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Promotions(VersionJobCollection[M, Promotion]):
     """Promotions of versions that are better than those to which aliases point."""
 
     path: str = "/v1/promotions"
-    one: Form[Promotion] = _PROMOTION
+    one: ResponseForm[Promotion] = _PROMOTION
     many: type[Page[Promotion]] = Page[Promotion]
 
     @call
@@ -88,7 +88,7 @@ class Promotions(VersionJobCollection[M, Promotion]):
         return await self.http.create(self.one, path, exclude_none(requested), key=key)
 
 
-_ONE: Form[BatchPrediction] = Form(BatchPrediction)
+_ONE: ResponseForm[BatchPrediction] = ResponseForm(BatchPrediction)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class BatchPredictions(VersionJobCollection[M, BatchPrediction]):
     """Batch predictions: files of predictions for datasets."""
 
     path: str = "/v1/batch-predictions"
-    one: Form[BatchPrediction] = _ONE
+    one: ResponseForm[BatchPrediction] = _ONE
     many: type[Page[BatchPrediction]] = Page[BatchPrediction]
 
     @call

@@ -26,7 +26,7 @@ from relevance_bayes.client.drivers import (
 from relevance_bayes.client.errors import CONNECTION_LOST, KEY_IN_USE, NOT_REACHABLE, ClientError, Problem
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.formats import content_encoding_of
-from relevance_bayes.records.json import Form, FormOrClass, dumps, form_of
+from relevance_bayes.records.json import FormOrClass, ResponseForm, dumps, form_of
 from relevance_bayes.records.pages import Page
 from relevance_bayes.records.references import Reference
 
@@ -113,7 +113,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 T = TypeVar("T")
 
-_PROBLEM: Form[Problem] = Form(Problem)
+_PROBLEM: ResponseForm[Problem] = ResponseForm(Problem)
 
 
 def key_header(key: str | None) -> dict[str, str]:

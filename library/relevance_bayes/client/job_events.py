@@ -10,7 +10,7 @@ from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
 from relevance_bayes.client.http import Http
 from relevance_bayes.records.jobs import Event
-from relevance_bayes.records.json import Form
+from relevance_bayes.records.json import ResponseForm
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class EventStream:
 
 T = TypeVar("T")
 
-_EVENT: Form[Event] = Form(Event)
+_EVENT: ResponseForm[Event] = ResponseForm(Event)
 
 PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """The delays before reconnects without an event between: half a minute, in which a service restarts."""
@@ -134,7 +134,7 @@ async def followed(
 _ENDED = Problem(type=NOT_REACHABLE, title="Not reachable", detail="The event stream ended early after every retry.")
 
 
-def read_message(message: Message, form: Form[T]) -> T:
+def read_message(message: Message, form: ResponseForm[T]) -> T:
     """Return the record in a message; raises ClientError where it is another one."""
     try:
         return form.read(message.data)

@@ -12,7 +12,7 @@ from relevance_bayes.client.job_events import follow, followed, read_message
 from relevance_bayes.client.progress import display_of
 from relevance_bayes.records.html import facts_html
 from relevance_bayes.records.jobs import Event, JobBase, JobKind, JobPage, JobState, JobSummary
-from relevance_bayes.records.json import Form
+from relevance_bayes.records.json import ResponseForm
 from relevance_bayes.records.pages import Page
 
 J = TypeVar("J", bound=JobBase)
@@ -21,12 +21,12 @@ MAX_WAIT_SECONDS = 30
 """The maximum time of one long poll."""
 
 
-async def job_at(http: Http, one: Form[J], path: str, wait: float) -> J:
+async def job_at(http: Http, one: ResponseForm[J], path: str, wait: float) -> J:
     """Return the job at a path, once it has ended or after `wait` seconds."""
     return await http.get(one, path, {"wait": wait or None}, wait=wait)
 
 
-async def ended_at(http: Http, one: Form[J], path: str, *, progress: bool) -> J:
+async def ended_at(http: Http, one: ResponseForm[J], path: str, *, progress: bool) -> J:
     """Wait for the job at a path to end, and return it; with `progress`, show its progress."""
     if progress:
         job = await job_at(http, one, path, 0)
@@ -45,7 +45,7 @@ class JobHandle(Calls[M], Generic[M, J]):
 
     id: str
     path: str
-    one: Form[J]
+    one: ResponseForm[J]
 
     @call
     async def get(self) -> J:
@@ -82,7 +82,7 @@ class JobCollection(Calls[M], Generic[M, J]):
     """Jobs of one kind; every method raises ClientError as those of `Client` do."""
 
     path: str
-    one: Form[J]
+    one: ResponseForm[J]
     many: type[Page[J]]
 
     @call
@@ -148,8 +148,8 @@ class VersionJobCollection(JobCollection[M, J]):
 
 PATH = "/v1/jobs"
 
-_SUMMARY: Form[JobSummary] = Form(JobSummary)
-_PAGE: Form[JobPage] = Form(JobPage)
+_SUMMARY: ResponseForm[JobSummary] = ResponseForm(JobSummary)
+_PAGE: ResponseForm[JobPage] = ResponseForm(JobPage)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from relevance_bayes.client.responses import Comparison, Json, Version, VersionB
 from relevance_bayes.records.baselines import Baseline
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.functions import RelevanceVector, VersionDocument
-from relevance_bayes.records.json import Form, JsonInput
+from relevance_bayes.records.json import JsonInput, ResponseForm
 from relevance_bayes.records.lineage import Lineage
 from relevance_bayes.records.models import Alias, AliasMove, Model
 from relevance_bayes.records.outcomes import BucketWidth, ModelAlarm, OutcomeBucket, OutcomesReceived
@@ -117,7 +117,7 @@ def _estimator(document: VersionDocument) -> Estimator:
     return kind.from_document(document.content, document.vectors)
 
 
-ANY_VERSION: Form[VersionBase] = Form(Version)
+ANY_VERSION: ResponseForm[VersionBase] = ResponseForm(Version)
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ class _Document:
     source: _Source
 
 
-_DOCUMENT: Form[_Document] = Form(_Document)
+_DOCUMENT: ResponseForm[_Document] = ResponseForm(_Document)
 
 
 def exported_name(file: Path) -> str:

@@ -40,7 +40,7 @@ from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS, Trainings
 from relevance_bayes.client.uploads import DATASETS, ReadOptions, Uploadable, UploadedDataset, uploaded, uploaded_once
 from relevance_bayes.records.datasets import DatasetRow
 from relevance_bayes.records.functions import Expansion, RelevanceVector, VersionDocument
-from relevance_bayes.records.json import Form, JsonInput, exclude_none
+from relevance_bayes.records.json import JsonInput, ResponseForm, exclude_none
 from relevance_bayes.records.members import Project
 from relevance_bayes.records.models import Model
 from relevance_bayes.records.pages import Page
@@ -118,7 +118,7 @@ class Collections(Calls[M]):
 
 V = TypeVar("V", bound=VersionBase)
 
-_IMPORTED: Form[ImportedVersion] = Form(ImportedVersion)
+_IMPORTED: ResponseForm[ImportedVersion] = ResponseForm(ImportedVersion)
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,16 @@ from relevance_bayes.client.http import of_kind
 from relevance_bayes.client.jobs import JobCollection, JobHandle, ended_at, job_at
 from relevance_bayes.client.responses import Dataset, Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.client.uploads import Uploadable, uploaded_once
-from relevance_bayes.records.json import Form, JsonInput
+from relevance_bayes.records.json import JsonInput, ResponseForm
 from relevance_bayes.records.pages import Page
 
 K = TypeVar("K", bound=Job)
 
 TRAININGS = "/v1/training-jobs"
-ANY_TRAINING: Form[Job] = Form(TrainingJob)
+ANY_TRAINING: ResponseForm[Job] = ResponseForm(TrainingJob)
 
 
-class _OfKind(Form[K]):
+class _OfKind(ResponseForm[K]):
     """Reads a training of any task, and raises ClientError for one that is no `kind`."""
 
     def __init__(self, kind: type[K]) -> None:
@@ -38,7 +38,7 @@ class Trainings(JobCollection[M, Job]):
     """
 
     path: str = TRAININGS
-    one: Form[Job] = ANY_TRAINING
+    one: ResponseForm[Job] = ANY_TRAINING
     many: type[Page[TrainingJob]] = Page[TrainingJob]
 
     @listing

@@ -8,7 +8,6 @@ over the logarithms of the hyperparameters, under weak hyperpriors [THEORY 17].
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, lgamma, log, pi
-from typing import Literal
 
 import numpy as np
 
@@ -17,30 +16,11 @@ from relevance_bayes.core.linalg import cholesky, solve_lower
 from relevance_bayes.core.posterior import Posterior, as_columns
 from relevance_bayes.core.types import Array, ForRows, Indices
 
-EvidenceKind = Literal["exact", "laplace", "lower_bound"]
-
 USUAL_LOG_BETA = 2.0
 """Mean of the hyperprior on log beta, in units of the targets' square; those of log alpha and log s are 0."""
 
 WIDE = 3.0
 """Standard deviation of the normal hyperprior on each logarithm, in standardised units."""
-
-
-@dataclass(frozen=True)
-class LogEvidence:
-    """log p(t | hyperparameters) in the targets' own units, in nats; no figure includes another.
-
-    `value` is exact for Gaussian noise under independent weights or the whole of a process, Laplace's approximation for
-    log-concave likelihoods under independent weights, else a lower bound: that of a process through few functions
-    [TITSIAS2009; HENSMAN2015], of Student's t, of coupled classes. `log_hyperprior` is the log density of the learned
-    hyperparameters under their priors, normalised where these are proper, 0 without any; `price` is the price of choice
-    of the functions in the model, log C(M, R) and at least a nat each, 0 without a price.
-    """
-
-    value: float
-    kind: EvidenceKind
-    log_hyperprior: float = 0.0
-    price: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -102,7 +82,7 @@ def log_choices(candidates: int, chosen: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class EvaluatedEvidence:
     """L in nats at alpha (R,) and beta, with the posterior there.
 
     `gradient` (R + 1,) and `hessian` (R + 1, R + 1) are in (log alpha_1 ... log alpha_R, log beta). For Gaussian
@@ -122,7 +102,7 @@ class Evidence:
         return _hessian(self.posterior, self.noise_curvature)
 
 
-def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evidence:
+def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> EvaluatedEvidence:
     """L = sum_n ell(t_n, f_n, v_n) - KL(N(mean, Sigma) || N(0, A^-1)), v = diag(P Sigma P').
 
     For Gaussian noise that is log p(t | alpha, beta) exactly. Else ell = log p(t_n | f_n) - lam_n v_n / 2 makes it
@@ -131,7 +111,7 @@ def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evide
     """
     posterior, data = factors.posterior(alpha, beta, start)
     gradient = np.append(_alpha_gradient(factors, posterior), data.noise_slope)
-    return Evidence(data.value - posterior.divergence, posterior, beta, gradient, data.noise_curvature)
+    return EvaluatedEvidence(data.value - posterior.divergence, posterior, beta, gradient, data.noise_curvature)
 
 
 def _alpha_gradient(factors: Factors, posterior: Posterior) -> Array:

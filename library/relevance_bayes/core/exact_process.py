@@ -32,7 +32,7 @@ from relevance_bayes.core.linalg import (
     triangular_product,
 )
 from relevance_bayes.core.posterior import as_columns
-from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.types import Array, Indices
 
 STRIP = 64
@@ -58,7 +58,7 @@ class ExactProcess:
     `correlation` (N, N) is K where it is none: the other is None.
     """
 
-    rows: Rows
+    rows: ProcessRows
     kernel: Covariance
     h: Hyperparameters
     value: float
@@ -68,7 +68,9 @@ class ExactProcess:
     correlation: Array | None
 
     @classmethod
-    def of(cls, rows: Rows, kernel: Covariance, h: Hyperparameters, *, with_slopes: bool = True) -> "ExactProcess":
+    def of(
+        cls, rows: ProcessRows, kernel: Covariance, h: Hyperparameters, *, with_slopes: bool = True
+    ) -> "ExactProcess":
         """Factorise C; raises NotPositiveDefiniteError. O(N^3). The gradient and the information need slopes."""
         U, t = _centred(h.input_map(rows.X)), as_columns(rows.t)
         slopes = correlation = None
@@ -332,7 +334,7 @@ def _covariance(kernel: Radial, U: Array, s: float, trend: Array, slopes: Array 
     return C
 
 
-def probes(rows: Rows, number: int) -> Array:
+def probes(rows: ProcessRows, number: int) -> Array:
     """Vectors z (N, q) for the trace of a matrix A (N, N): the sum of z'A z is tr A, or has it as its mean.
 
     Of at most MAX_ROWS_EXACT rows those of the identity; of more `number` vectors of random signs over its root, the

@@ -26,12 +26,11 @@ from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import process_of
 from relevance_bayes.core.basis import Bias, ConstantFunction, Inputs, KernelBasis
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.fitting import FitLog, learned, pose_rows
 from relevance_bayes.core.folds import subset
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, Hyperparameters
 from relevance_bayes.core.likelihoods import GaussianNoise, LogVariance
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.model import LogNoise, Model
 from relevance_bayes.core.prediction import latent
 from relevance_bayes.core.priors import GaussianProcess
@@ -40,6 +39,7 @@ from relevance_bayes.core.rows import ArrayRows, Folding, Rows, Sample, Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.core.width_search import with_width
+from relevance_bayes.records.reports import Evidence
 
 MAX_ROUNDS = 5
 
@@ -82,7 +82,7 @@ class TwoFunctions:
     of_mean: FunctionFit
     of_noise: FunctionFit
     value: float
-    latent: Latent
+    latent: LatentGaussian
 
     @property
     def mean(self) -> Model:
@@ -105,7 +105,7 @@ class TwoFunctions:
             self.mean,
             likelihood=GaussianNoise("heteroscedastic"),
             noise_sd=float(np.sqrt(np.mean(second.variance(self.latent)))),
-            evidence=LogEvidence(self.value, "lower_bound", hyperprior),
+            evidence=Evidence(self.value, "lower_bound", hyperprior, 0.0),
             log_noise=second,
         )
 
@@ -163,7 +163,7 @@ def at_scales(rows: Rows, others: Indices, spec: Spec, found: TwoFunctions) -> G
     Noise, signal variance and precisions of f are learned from these rows. Raises NotPositiveDefiniteError.
     """
     fits, g = _Fits(rows, spec, FitLog(), 1, None, others), found.latent
-    some = Latent(g.mean[others], g.weights[others], g.residual[others])
+    some = LatentGaussian(g.mean[others], g.weights[others], g.residual[others])
     mean = yield from fits.mean(some, found.of_mean, "rows")
     return (yield from fits.round(mean, found, "rows")).model
 
@@ -180,7 +180,7 @@ def expected_squares(mean: Model, rows: Rows) -> Array:
     return np.square(rows.t - f.mean) + f.variance
 
 
-def expected_log_density(squares: Array, g: Latent) -> float:
+def expected_log_density(squares: Array, g: LatentGaussian) -> float:
     """The sum over rows of E log N(r; 0, e^g), where E r^2 are the `squares` (N,)."""
     return float(LogVariance().expected(squares, g.mean, g.variance, 1.0).value.sum())
 
@@ -242,7 +242,7 @@ class _Fits:
         return TwoFunctions(mean, noise, value, g)
 
     def mean(
-        self, g: Latent, before: FunctionFit, phase: str, *, grows: bool = False
+        self, g: LatentGaussian, before: FunctionFit, phase: str, *, grows: bool = False
     ) -> Generator[Step, None, FunctionFit]:
         """f given the latent g of the log noise variance."""
         return (yield from self._from(*self._known(g), before, phase, grows=grows))
@@ -258,7 +258,7 @@ class _Fits:
             return (yield from self.run(rows, spec, begin, grows=grows))
         return (yield from self.run(rows, spec, None, before.at(phase), grows=grows))
 
-    def _known(self, g: Latent) -> tuple[Rows, Spec]:
+    def _known(self, g: LatentGaussian) -> tuple[Rows, Spec]:
         """The rows with the noise of g, and the spec of noise known by row."""
         rows, log_sd = self.learned, 0.5 * (g.mean - 0.5 * g.variance)
         known = Rows(rows.X, rows.t, np.exp(np.clip(log_sd, -MAX_LOG, MAX_LOG)))

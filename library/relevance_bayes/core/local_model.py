@@ -6,7 +6,7 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.state import FitTrace, Termination
 from relevance_bayes.core.errors import DataError
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, RealPrediction
 from relevance_bayes.core.local.prediction import LocalProcess
 from relevance_bayes.core.model import Model
@@ -76,7 +76,7 @@ class ReadyLocal:
         found = self.latent(X)
         return self.model.likelihood.predictive(found, self.model.process.noise_sd), found.support
 
-    def latent(self, X: Array) -> Latent:
+    def latent(self, X: Array) -> LatentGaussian:
         """The latent at X (N, d)."""
         found = self.model.process.latent(X)
         if self.trend is None:

@@ -7,12 +7,12 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.state import FitTrace
 from relevance_bayes.core.basis import ConstantFunction, Functions, KernelFunctions, evaluate
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.likelihoods import Likelihood
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.core.rows import Extremes, RowSource
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.reports import Evidence
 
 MARGIN = 0.1
 """The distance from the training range to the bounds on either side, over the length of the range."""
@@ -72,7 +72,7 @@ class Model:
     alpha: Array
     gamma: Array
     noise_sd: float | None
-    evidence: LogEvidence
+    evidence: Evidence
     inputs: int
     rows: int
     candidates: int
@@ -132,6 +132,6 @@ class LogNoise:
     min_log: float
     max_log: float
 
-    def variance(self, latent: Latent) -> Array:
+    def variance(self, latent: LatentGaussian) -> Array:
         """The noise variance (N,) at this latent of `model`."""
         return np.exp(np.clip(latent.mean + 0.5 * latent.variance, self.min_log, self.max_log))

@@ -7,13 +7,13 @@ import scipy
 
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import ConstantFunction
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.likelihoods import BernoulliPerClass
-from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent
+from relevance_bayes.core.likelihoods.base import ClassPrediction, LatentGaussian
 from relevance_bayes.core.likelihoods.bernoulli import integrated_sigmoid
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.reports import Evidence
 
 MIN_CLASSES = 3
 """Two classes have one model for both."""
@@ -43,7 +43,7 @@ class ReadyPerClass:
 
         There is no noise: `noise_sd` is None. Raises DataError.
         """
-        found = Latent.of_each([member.checked(X, noise_sd) for member in self.members])
+        found = LatentGaussian.of_each([member.checked(X, noise_sd) for member in self.members])
         return self.likelihood.predictive(found, None), found.support
 
 
@@ -72,7 +72,7 @@ def without_functions(inputs: int, t: Array, candidates: int) -> Model:
         alpha=np.array([1.0 / moment]),
         gamma=np.array([1.0 - variance / moment]),
         noise_sd=None,
-        evidence=LogEvidence(log_evidence, "exact"),
+        evidence=Evidence(log_evidence, "exact", 0.0, 0.0),
         inputs=inputs,
         rows=rows,
         candidates=candidates,
@@ -80,6 +80,6 @@ def without_functions(inputs: int, t: Array, candidates: int) -> Model:
     )
 
 
-def constant_latent(model: Model, rows: int) -> Latent:
+def constant_latent(model: Model, rows: int) -> LatentGaussian:
     """The latent at so many rows of a class of constant probability."""
-    return Latent(np.full(rows, model.mean[0]), np.full(rows, model.covariance[0, 0]), np.zeros(rows))
+    return LatentGaussian(np.full(rows, model.mean[0]), np.full(rows, model.covariance[0, 0]), np.zeros(rows))

@@ -10,7 +10,7 @@ from relevance_bayes.core.errors import DataError, SparseBayesError
 from relevance_bayes.core.evidence import TINY
 from relevance_bayes.core.folds import subset
 from relevance_bayes.core.likelihoods import OneAgainstRest
-from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent, NumberPrediction, Prediction
+from relevance_bayes.core.likelihoods.base import ClassPrediction, LatentGaussian, NumberPrediction, Prediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.likelihoods.log_gaussian import PositivePrediction
 from relevance_bayes.core.likelihoods.logit_gaussian import SharePrediction
@@ -25,7 +25,7 @@ from relevance_bayes.core.types import Array, ForRows, Mask
 __all__ = [
     "FIGURES",
     "ClassPrediction",
-    "Latent",
+    "LatentGaussian",
     "Measured",
     "NumberPrediction",
     "Prediction",
@@ -93,7 +93,7 @@ class Ready:
         prediction = self.model.likelihood.predictive(found, noise)
         return with_tails(prediction, self.model), found.support
 
-    def checked(self, X: Array, noise_sd: Array | None) -> Latent:
+    def checked(self, X: Array, noise_sd: Array | None) -> LatentGaussian:
         """The latent at X (N, d); raises DataError where X or `noise_sd` does not fit the model."""
         if X.ndim != 2 or X.shape[1] != self.model.inputs:
             raise DataError(f"expected X (N, {self.model.inputs}), got shape {X.shape}")
@@ -108,7 +108,7 @@ class Ready:
             return self.model.noise_sd
         return np.sqrt(second.variance(self.noise.latent(X)))
 
-    def latent(self, X: Array) -> Latent:
+    def latent(self, X: Array) -> LatentGaussian:
         """Mean p'mu, variance p'Sigma p and residual variance at X (N, d).
 
         Under a Gaussian process the residual is c = s (1 - e'E_mm^-1 e), and the support 1 - c/s; under an independent
@@ -122,8 +122,10 @@ class Ready:
             mean, variance, left = map(np.concatenate, zip(*parts, strict=True))
         residual_scale = self.model.signal_variance if self.augmented is None else self.augmented.prior
         if residual_scale is None:
-            return Latent(mean, variance, np.zeros(len(X)))
-        return Latent(mean, variance, residual_scale * left, np.maximum(1.0 - left, 0.0) if self._has_support else None)
+            return LatentGaussian(mean, variance, np.zeros(len(X)))
+        return LatentGaussian(
+            mean, variance, residual_scale * left, np.maximum(1.0 - left, 0.0) if self._has_support else None
+        )
 
     def _parts(self, X: Array) -> tuple[Array, Array, Array]:
         """Mean and variance of the functions of the model at some rows, and the residual share, each (n,)."""
@@ -200,7 +202,7 @@ def predict(model: Model, X: Array, noise_sd: Array | None = None) -> Prediction
     return prediction
 
 
-def latent(model: Model, X: Array) -> Latent:
+def latent(model: Model, X: Array) -> LatentGaussian:
     """The function at X (N, d): see `Ready.latent`."""
     return Ready.of(model).latent(X)
 
@@ -382,7 +384,7 @@ def with_temperature(model: Model, rows: Rows) -> Model:
     return replace(model, likelihood=model.likelihood.with_temperature(some.t, *_without(model, some, 0.0)))
 
 
-def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:
+def _without(model: Model, rows: Rows, rho: float) -> tuple[LatentGaussian, ForRows]:
     """The latent at each row, learned from all others, and its noise."""
     targets, _ = model.likelihood.working(rows.t)
     noise_sd = model.noise_sd if rows.noise_sd is None else rows.noise_sd
@@ -396,10 +398,10 @@ def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:
     left = _left(model, rows.X, noise) if is_small else 1.0 - found.weights / noise
     # A row has at most the information on its latent that the prior leaves open.
     left = np.maximum(left, noise / (noise + prior_variance(model, rows.X)))
-    return Latent(targets - ((targets - found.mean).T / left).T, found.weights / left, found.residual), noise_sd
+    return LatentGaussian(targets - ((targets - found.mean).T / left).T, found.weights / left, found.residual), noise_sd
 
 
-def _without_exact(model: Model, targets: Array, noise_sd: ForRows) -> tuple[Latent, ForRows]:
+def _without_exact(model: Model, targets: Array, noise_sd: ForRows) -> tuple[LatentGaussian, ForRows]:
     """The latent of an exact process at each of its rows given all others: t - m = (C^-1 t)_n / (C^-1)_nn
     [RASMUSSEN2006, eqs 5.10 to 5.12], of the weights s C^-1 t, without a difference of targets and means."""
     vectors, *_ = model.functions
@@ -408,7 +410,7 @@ def _without_exact(model: Model, targets: Array, noise_sd: ForRows) -> tuple[Lat
     left = Ready.of(model).noise_shares
     order = vectors.rows.argsort()
     errors, left = ((model.jitter or 0.0) * model.mean[: len(left)] / left)[order], left[order]
-    return Latent(targets - errors, np.square(noise_sd) * (1.0 - left) / left, np.zeros(len(left))), noise_sd
+    return LatentGaussian(targets - errors, np.square(noise_sd) * (1.0 - left) / left, np.zeros(len(left))), noise_sd
 
 
 def _left(model: Model, X: Array, noise: Array) -> Array:

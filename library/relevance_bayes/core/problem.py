@@ -11,7 +11,7 @@ from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.hyperparameters import Hyperparameters, Learning
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.priors import Prior
-from relevance_bayes.core.rows import ArrayRows, Finite, Moments, RowBlock, RowSource, Sample, Sampler
+from relevance_bayes.core.rows import ArrayRows, Finite, InputMoments, RowBlock, RowSource, Sample, Sampler
 from relevance_bayes.core.types import Array, ForRows
 
 KEPT_BYTES = 256 * 2**20
@@ -81,7 +81,7 @@ class Problem:
     @cached_property
     def spread(self) -> Array:
         """The inputs' standard deviations (d,), 1 for those that are constant."""
-        sd = self.source.reduce(Moments.of).sd
+        sd = self.source.reduce(InputMoments.of).sd
         return np.where(sd > 0.0, sd, 1.0)
 
     @cached_property

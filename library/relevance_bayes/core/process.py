@@ -34,7 +34,7 @@ from relevance_bayes.core.types import Array, ForRows, Indices
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ProcessRows:
     """X (N, d), t (N,), and F (N, F) the columns without kernel (bias, inputs) at them.
 
     `precisions` (N,) as a problem has them.
@@ -55,9 +55,9 @@ class Rows:
         """The noise precision of all rows, or of each."""
         return beta if self.precisions is None else beta * self.precisions
 
-    def take(self, some: Indices) -> "Rows":
+    def take(self, some: Indices) -> "ProcessRows":
         """The rows `some` (n,)."""
-        return Rows(
+        return ProcessRows(
             self.X[some], self.t[some], self.F[some], None if self.precisions is None else self.precisions[some]
         )
 
@@ -94,7 +94,7 @@ class Bound:
 
 
 def bound(
-    rows: Rows,
+    rows: ProcessRows,
     vectors: Vectors,
     kernel: Covariance,
     likelihood: Likelihood,
@@ -131,7 +131,7 @@ def bound(
 
 
 def _columns_and_left(
-    rows: Rows, kernel_values: Callable[[Array], Array], whitening: Whitening
+    rows: ProcessRows, kernel_values: Callable[[Array], Array], whitening: Whitening
 ) -> tuple[Columns, Array]:
     """P (N, R) = [F B], stored where it is small enough, and `left` (N,); `kernel_values` maps X (n, d) to (n, m)."""
     (N, F), R = rows.F.shape, rows.F.shape[1] + len(whitening.lower)
@@ -154,7 +154,7 @@ def _columns_and_left(
 
 
 def bound_gradient(
-    rows: Rows, vectors: Vectors, kernel: Covariance, h: Hyperparameters, found: Bound
+    rows: ProcessRows, vectors: Vectors, kernel: Covariance, h: Hyperparameters, found: Bound
 ) -> tuple[Array, Array | None]:
     """dL/dtheta, and dL/dmoved (m, d) of optimised inducing points: q(w) is stationary at the maximum.
 
@@ -232,7 +232,7 @@ class RowSums:
             self.log_precisions + other.log_precisions,
         )
 
-    def at(self, h: Hyperparameters) -> "Reached":
+    def at(self, h: Hyperparameters) -> "EvaluatedBound":
         """L, and its gradient in what the columns don't depend on, for Gaussian noise of precision beta."""
         F, s, beta = len(h.alpha), h.signal_variance, h.beta
         alpha = np.concatenate([h.alpha, np.full(len(self.origin) - F, 1.0 / s)])
@@ -245,13 +245,13 @@ class RowSums:
         )
         own = 0.5 * (K * found.determined - alpha * found.squares)
         log_signal_variance = -float(own[F:].sum()) - 0.5 * K * beta * s * self.left
-        return Reached(
+        return EvaluatedBound(
             value, found, np.concatenate([[0.5 * (K * self.rows - residual_squares), log_signal_variance], own[:F]])
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Reached:
+class EvaluatedBound:
     """L in nats, the posterior of the whitened weights, and dL/d(log beta, log s, log alpha), (2 + F,)."""
 
     value: float
@@ -390,7 +390,7 @@ class SumSlopes:
 
 def summed_bound(
     problem: Problem, fixed: tuple[int, ...], vectors: Vectors, kernel: Covariance, h: Hyperparameters, origin: Array
-) -> tuple[Reached, Array, Array | None]:
+) -> tuple[EvaluatedBound, Array, Array | None]:
     """L on all rows, dL/dtheta, and dL/dmoved (m, d) of optimised inducing points: see `bound` and `bound_gradient`.
 
     For Gaussian noise and rho of 0. `fixed`: candidates without kernel; `origin` (R,) or (R, K): weights near the mean.
@@ -410,7 +410,7 @@ def summed_bound(
     return reached, *with_vectors(theta, vectors, h, slopes.vectors + dV)
 
 
-def _whitened_slopes(sums: RowSums, reached: Reached, h: Hyperparameters) -> Array:
+def _whitened_slopes(sums: RowSums, reached: EvaluatedBound, h: Hyperparameters) -> Array:
     """dL/dB'B (m, m), B the whitened columns, from the sums alone: dL/dB = g m' - K lam (P Sigma - s B).
 
     As Sigma^-1 = A + beta gram, of which A is I/s for the weights of B, beta Sigma gram = I - Sigma A.

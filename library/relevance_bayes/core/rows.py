@@ -254,7 +254,7 @@ class ArrayRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class InputMoments:
     """Of the inputs of n `rows`: their `mean` (d,) and the sums of squared deviations `squares` (d,) [CHAN1983].
 
     [CHAN1983] is Chan, Golub & LeVeque, Algorithms for computing the sample variance, The American Statistician 37.
@@ -265,16 +265,16 @@ class Moments:
     squares: Array
 
     @classmethod
-    def of(cls, block: RowBlock) -> "Moments":
+    def of(cls, block: RowBlock) -> "InputMoments":
         """Those of a block."""
         mean = block.X.mean(axis=0)
         return cls(len(block), mean, np.square(block.X - mean).sum(axis=0))
 
-    def __add__(self, other: Self, /) -> "Moments":
+    def __add__(self, other: Self, /) -> "InputMoments":
         rows, apart = self.rows + other.rows, other.mean - self.mean
         mean = self.mean + apart * (other.rows / rows)
         squares = self.squares + other.squares + np.square(apart) * (self.rows * other.rows / rows)
-        return Moments(rows, mean, squares)
+        return InputMoments(rows, mean, squares)
 
     @property
     def sd(self) -> Array:

@@ -13,7 +13,7 @@ from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import Bias, ConstantFunction, Inputs
 from relevance_bayes.core.coupled import mode_of_coupled
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.evidence import TINY, LogEvidence
+from relevance_bayes.core.evidence import TINY
 from relevance_bayes.core.likelihoods import Categorical
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import Independent
@@ -21,6 +21,7 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.rows import Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.records.reports import Evidence
 
 CONSTANT_SD = 10.0
 """The prior sd of the constant's weights, which is not learned: under a precision of its own, which the evidence drives
@@ -73,7 +74,7 @@ def softmax_regression(problem: Problem) -> Generator[Step, None, Model]:
         alpha = np.where(is_input, np.exp(log_a), 1.0) * units
         value, found = mode_of_coupled(P, problem.t, alpha, likelihood, found.mean)
     functions, _ = problem.candidates.take(every)
-    evidence, size = LogEvidence(value, "laplace"), problem.candidates.size
+    evidence, size = Evidence(value, "laplace", 0.0, 0.0), problem.candidates.size
     weights, rows = (found.mean, found.covariance, alpha, found.determined), problem.rows
     return Model(likelihood, functions, *weights, None, evidence, problem.inputs, rows, size, str(why))
 

@@ -21,7 +21,7 @@ from relevance_bayes.core.algorithms.hyperparameter_space import maximise
 from relevance_bayes.core.algorithms.state import EvidenceIterate, Iterate, State, with_evidence
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError, SparseBayesError
-from relevance_bayes.core.evidence import Evidence, evidence, log_choices
+from relevance_bayes.core.evidence import EvaluatedEvidence, evidence, log_choices
 from relevance_bayes.core.factors import without_candidates
 from relevance_bayes.core.fitting import FitLog, learned, pose
 from relevance_bayes.core.folds import Split, subset
@@ -232,7 +232,7 @@ class FixedBasis:
     kernels: KernelFunctions
     F: Array
 
-    def evidence(self, widths: Array, alpha: Array, beta: float, start: Array) -> tuple[Evidence, Array]:
+    def evidence(self, widths: Array, alpha: Array, beta: float, start: Array) -> tuple[EvaluatedEvidence, Array]:
         """L at widths (k,), alpha (R,) and beta, the mode searched for from `start` (R,), and dL/dlog widths (k,).
 
         D = dL/dE is propagated through the kernel to the mapped rows and centres: for the

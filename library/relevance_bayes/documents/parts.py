@@ -20,7 +20,6 @@ from relevance_bayes.core.basis import (
     evaluate,
 )
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from relevance_bayes.core.evidence import EvidenceKind, LogEvidence
 from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Additive, Kernel
@@ -33,7 +32,7 @@ from relevance_bayes.core.model import InputRange, LogNoise, Model
 from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
 from relevance_bayes.core.pool import Pool
 from relevance_bayes.core.posterior import Augmentation
-from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.codec import (
     FIRST_FAULT,
@@ -56,6 +55,7 @@ from relevance_bayes.documents.codec import (
     wrong,
 )
 from relevance_bayes.records.annotations import OneOf
+from relevance_bayes.records.reports import Evidence, EvidenceKind
 from relevance_bayes.tasks.supervised.request import MAX_NEIGHBOURS
 
 MAX_LOG_NOISE = 600.0
@@ -216,7 +216,7 @@ class AugmentationPart(Part[Augmentation]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvidencePart(Part[LogEvidence]):
+class EvidencePart(Part[Evidence]):
     """The log marginal likelihood in the units of t, in nats, and separately the other terms of the objective."""
 
     value: Finite
@@ -407,7 +407,7 @@ class LocalPart(Part[LocalModel]):
         functions = tuple(one.decode(sizes, f"{where}/functions/{at}") for at, one in enumerate(self.functions))
         input_map = InputMap(self.widths, self.skew, self.tail)
         hyperparameters = Hyperparameters(self.noise_sd**-2, self.signal_variance, self.alpha, input_map)
-        rows = Rows(inputs, targets, evaluate(functions, inputs))
+        rows = ProcessRows(inputs, targets, evaluate(functions, inputs))
         process = LocalProcess(self.kernel, hyperparameters, rows, functions, self.neighbours, self.centre)
         return self.made(values | {"process": process})
 

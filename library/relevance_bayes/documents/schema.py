@@ -54,7 +54,7 @@ from relevance_bayes.tables.encoding import (
     Encoding,
     InputEncoding,
 )
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.plan import MAX_TERMS
 from relevance_bayes.tasks.approximation.report import ApproximationPredictor
 from relevance_bayes.tasks.components.report import ComponentsPredictor
@@ -179,7 +179,7 @@ class TargetPart(Part[EncodedTarget]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TermsPart(Part[Expansion]):
+class TermsPart(Part[KernelExpansion]):
     """The terms of an approximation, each with its own widths, and a constant."""
 
     centres: Annotated[Matrix, Dimensions("terms", "inputs")]
@@ -187,7 +187,7 @@ class TermsPart(Part[Expansion]):
     widths: Annotated[PositiveMatrix, Dimensions("terms", "inputs")]
     constant: Finite
 
-    def decode(self, sizes: Sizes, where: str) -> Expansion:
+    def decode(self, sizes: Sizes, where: str) -> KernelExpansion:
         """Return the terms, one at least."""
         if not sizes["inputs"]:
             raise wrong("/inputs", "Expected at least one input.")

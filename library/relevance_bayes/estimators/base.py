@@ -24,17 +24,17 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.estimators.fitting import ComponentsVersion, SupervisedVersion, Vectors, refusals
+from relevance_bayes.estimators.fitting import FittedComponents, FittedSupervised, Vectors, refusals
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.values import Cell, ColumnKind, Missing
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     Column,
+    NumberArray,
     NumberBlock,
-    NumberColumn,
-    TimestampColumn,
+    TimestampArray,
     block_rows,
 )
 from relevance_bayes.tables.kinds import (
@@ -215,20 +215,20 @@ def typed_column(name: str, values: Raw, kind: ColumnKind | None = None, missing
     """Return `values` (N,) as a column of the `kind`, by default of that of the values; raises ValueError."""
     match values.dtype.kind:
         case "b" if kind in {None, "boolean"}:
-            return BooleanColumn(values.astype(np.int8))
+            return BooleanArray(values.astype(np.int8))
         case "f" if kind in {None, "number"}:
-            return NumberColumn(missing.without(_finite(name, values)))
+            return NumberArray(missing.without(_finite(name, values)))
         case "i" | "u" if kind in {None, "number"} and are_exact(values):
-            return NumberColumn(missing.without(values.astype(np.float64)))
+            return NumberArray(missing.without(values.astype(np.float64)))
         case "M" if kind in {None, "timestamp"}:
-            return TimestampColumn(_seconds(name, values))
+            return TimestampArray(_seconds(name, values))
         case "m":
             raise ValueError(f"`{name}` has durations; convert them to numbers.")
     cells = [_cell(name, value) for value in values.tolist()]
     if kind is None:
         kind = kind_of_cells(_plain(cell) for cell in islice(cells, ROWS_LOOKED_AT) if not missing.has(cell))
     column = _READERS[kind](name, [None if missing.has(cell, kind) else cell for cell in cells])
-    return NumberColumn(missing.without(column.values)) if isinstance(column, NumberColumn) else column
+    return NumberArray(missing.without(column.values)) if isinstance(column, NumberArray) else column
 
 
 def are_exact(integers: Raw) -> bool:
@@ -271,31 +271,31 @@ def _plain(value: _Value) -> Cell:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-def _numbers(name: str, cells: Sequence[_Value]) -> NumberColumn:
+def _numbers(name: str, cells: Sequence[_Value]) -> NumberArray:
     numbers = np.full(len(cells), np.nan)
     for row, cell in enumerate(cells):
         if isinstance(cell, bool | str | datetime):
             raise ValueError(f"`{name}` is {cell!r} in row {row + 1} of the data, expected a number.")
         if cell is not None:
             numbers[row] = cell
-    return NumberColumn(_finite(name, numbers))
+    return NumberArray(_finite(name, numbers))
 
 
-def _booleans(name: str, cells: Sequence[_Value]) -> BooleanColumn:
+def _booleans(name: str, cells: Sequence[_Value]) -> BooleanArray:
     for row, cell in enumerate(cells):
         if not isinstance(cell, bool | None):
             raise ValueError(f"`{name}` is {cell!r} in row {row + 1} of the data, expected true or false.")
-    return BooleanColumn(np.array([-1 if cell is None else int(cell is True) for cell in cells], np.int8))
+    return BooleanArray(np.array([-1 if cell is None else int(cell is True) for cell in cells], np.int8))
 
 
-def _texts(name: str, cells: Sequence[_Value]) -> CategoryColumn:
+def _texts(name: str, cells: Sequence[_Value]) -> CategoryArray:
     texts = [None if cell is None else str(_plain(cell)) for cell in cells]
     labels = tuple(sorted({text for text in texts if text is not None}))
     places = {label: place for place, label in enumerate(labels)}
-    return CategoryColumn(np.array([-1 if text is None else places[text] for text in texts], np.int32), labels)
+    return CategoryArray(np.array([-1 if text is None else places[text] for text in texts], np.int32), labels)
 
 
-def _timestamps(name: str, cells: Sequence[_Value]) -> TimestampColumn:
+def _timestamps(name: str, cells: Sequence[_Value]) -> TimestampArray:
     seconds = np.full(len(cells), np.nan)
     for row, cell in enumerate(cells):
         if cell is None:
@@ -306,7 +306,7 @@ def _timestamps(name: str, cells: Sequence[_Value]) -> TimestampColumn:
                 f"`{name}` is {cell!r} in row {row + 1} of the data, expected a point in time of the years 1 to 9999."
             )
         seconds[row] = found
-    return TimestampColumn(seconds)
+    return TimestampArray(seconds)
 
 
 _READERS: Mapping[ColumnKind, Callable[[str, Sequence[_Value]], Column]] = {
@@ -337,7 +337,7 @@ def _seconds(name: str, values: Raw) -> NDArray[np.float64]:
     return seconds
 
 
-V = TypeVar("V", SupervisedVersion, ComponentsVersion)
+V = TypeVar("V", FittedSupervised, FittedComponents)
 
 ARRAY_NAME = re.compile("x(0|[1-9][0-9]*)", re.ASCII)
 

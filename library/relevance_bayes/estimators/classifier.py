@@ -8,11 +8,11 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.estimators.base import Raw, are_exact, refuse_faults, to_numpy, typed_column
-from relevance_bayes.estimators.fitting import SupervisedVersion, one_blas_thread
+from relevance_bayes.estimators.fitting import FittedSupervised, one_blas_thread
 from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values, warn_of_nulls, warn_of_unknown
 from relevance_bayes.records.json import encode
 from relevance_bayes.records.values import Task
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column
+from relevance_bayes.tables.columns import Block, CategoryArray, Column
 from relevance_bayes.tables.encoding import real_values
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction
 
@@ -235,7 +235,7 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     def _labels(self) -> Raw:
         return np.array(self._version.exported.predictor.encoding.target.classes)
 
-    def _restore(self, version: SupervisedVersion) -> None:
+    def _restore(self, version: FittedSupervised) -> None:
         super()._restore(version)
         self.classes_ = self._labels
 
@@ -253,4 +253,4 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
 
 def _sortable(column: Column) -> Array:
     """Return numbers (N,) that are equal where the values are, and in their order."""
-    return column.codes.astype(np.float64) if isinstance(column, CategoryColumn) else real_values(column)
+    return column.codes.astype(np.float64) if isinstance(column, CategoryArray) else real_values(column)

@@ -32,11 +32,11 @@ from relevance_bayes.records.json import encode, validate
 from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     Column,
     IdentifiedTable,
-    NumberColumn,
+    NumberArray,
     block_rows,
     rows_of_a_block,
     taken,
@@ -60,7 +60,7 @@ _VECTORS: TypeAdapter[Vectors] = TypeAdapter(Vectors)
 
 
 @dataclass(frozen=True, eq=False)
-class SupervisedVersion:
+class FittedSupervised:
     """A version that predicts numbers or classes, as a `document` in npz, and its functions in the target's units."""
 
     exported: ExportedSupervised
@@ -68,12 +68,12 @@ class SupervisedVersion:
     vectors: Vectors
 
     @classmethod
-    def of(cls, exported: ExportedSupervised, vectors: Vectors) -> "SupervisedVersion":
+    def of(cls, exported: ExportedSupervised, vectors: Vectors) -> "FittedSupervised":
         """Return a version that was trained here."""
         return cls(exported, npz.write(document_of(exported)), _in_units(vectors, exported))
 
     @classmethod
-    def read(cls, document: bytes, vectors: object = None) -> "SupervisedVersion":
+    def read(cls, document: bytes, vectors: object = None) -> "FittedSupervised":
         """Return the version in a document; its functions are those of the document where none are given as JSON."""
         exported = npz.read(document)
         if not isinstance(exported, ExportedSupervised):
@@ -90,13 +90,13 @@ class SupervisedVersion:
         """The factorised model."""
         return SupervisedModel.of(self.exported.predictor, self.exported.report)
 
-    def __reduce__(self) -> tuple[Callable[[bytes, object], "SupervisedVersion"], tuple[bytes, object]]:
+    def __reduce__(self) -> tuple[Callable[[bytes, object], "FittedSupervised"], tuple[bytes, object]]:
         """Return the document, and the functions as JSON."""
-        return SupervisedVersion.read, (self.document, encode(self.vectors))
+        return FittedSupervised.read, (self.document, encode(self.vectors))
 
 
 @dataclass(frozen=True, eq=False)
-class ComponentsVersion:
+class FittedComponents:
     """Components of rows, as a `document` in npz, and the rows that carry them."""
 
     exported: ExportedComponents
@@ -104,12 +104,12 @@ class ComponentsVersion:
     vectors: Vectors
 
     @classmethod
-    def of(cls, exported: ExportedComponents, vectors: Vectors) -> "ComponentsVersion":
+    def of(cls, exported: ExportedComponents, vectors: Vectors) -> "FittedComponents":
         """Return a version that was trained here."""
         return cls(exported, npz.write(document_of(exported)), vectors)
 
     @classmethod
-    def read(cls, document: bytes, vectors: object = None) -> "ComponentsVersion":
+    def read(cls, document: bytes, vectors: object = None) -> "FittedComponents":
         """Return the version in a document; its rows are those of the document where none are given as JSON."""
         exported = npz.read(document)
         if not isinstance(exported, ExportedComponents):
@@ -125,9 +125,9 @@ class ComponentsVersion:
         """The components."""
         return ComponentsModel(self.exported.predictor)
 
-    def __reduce__(self) -> tuple[Callable[[bytes, object], "ComponentsVersion"], tuple[bytes, object]]:
+    def __reduce__(self) -> tuple[Callable[[bytes, object], "FittedComponents"], tuple[bytes, object]]:
         """Return the document, and the rows as JSON."""
-        return ComponentsVersion.read, (self.document, encode(self.vectors))
+        return FittedComponents.read, (self.document, encode(self.vectors))
 
 
 def _in_units(functions: Vectors, exported: ExportedSupervised) -> Vectors:
@@ -252,11 +252,11 @@ def _identified(block: Block) -> IdentifiedTable:
 def kind_of(column: Column) -> ColumnKind:
     """Return the kind of a column."""
     match column:
-        case NumberColumn():
+        case NumberArray():
             return "number"
-        case BooleanColumn():
+        case BooleanArray():
             return "boolean"
-        case CategoryColumn():
+        case CategoryArray():
             return "category"
         case _:
             return "timestamp"

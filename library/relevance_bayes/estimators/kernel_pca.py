@@ -9,14 +9,14 @@ from sklearn.utils import check_scalar
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.base import VersionEstimator, refuse_faults
-from relevance_bayes.estimators.fitting import ComponentsVersion, learn_components, one_blas_thread
+from relevance_bayes.estimators.fitting import FittedComponents, learn_components, one_blas_thread
 from relevance_bayes.records.values import Missing
 from relevance_bayes.tasks.components.prediction import ComponentsPrediction
 from relevance_bayes.tasks.components.report import ComponentsReport
 from relevance_bayes.tasks.options import PredictOptions
 
 
-class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, VersionEstimator[ComponentsVersion]):
+class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, VersionEstimator[FittedComponents]):
     """Sparse kernel principal components, and the novelty of rows.
 
     The components of rows in a kernel's feature space are carried by few of the rows. A row is novel where nearly all
@@ -122,7 +122,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
         block = self._training_block(X)
         check_scalar(self.components, "components", Integral, min_val=1)
         options = {name: value for name, value in self._options(block).items() if name != "components"}
-        self._fitted = ComponentsVersion.of(*learn_components(block, {**options, "task": "components"}))
+        self._fitted = FittedComponents.of(*learn_components(block, {**options, "task": "components"}))
         return self
 
     def transform(self, X: object) -> Array:
@@ -200,8 +200,8 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
         return self.report_.log_marginal_likelihood
 
     @classmethod
-    def _read(cls, document: bytes) -> ComponentsVersion:
-        return ComponentsVersion.read(document)
+    def _read(cls, document: bytes) -> FittedComponents:
+        return FittedComponents.read(document)
 
     @property
     def _n_features_out(self) -> int:

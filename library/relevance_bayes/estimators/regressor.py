@@ -16,7 +16,7 @@ from relevance_bayes.estimators.base import Raw, refuse_faults
 from relevance_bayes.estimators.fitting import one_blas_thread, refusals
 from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values, warn_of_nulls, warn_of_unknown
 from relevance_bayes.records.values import Task
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 
 RandomState: TypeAlias = int | np.random.RandomState | None
@@ -170,7 +170,7 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
         self._forget()
         values = _numbers(target_values(self, y))
         noise_sd = self._known_noise(values, noise_precision)
-        self._learn(X, y, NumberColumn(values), sample_weight, noise_sd=noise_sd)
+        self._learn(X, y, NumberArray(values), sample_weight, noise_sd=noise_sd)
         return self
 
     @overload

@@ -11,11 +11,11 @@ from sklearn.utils.validation import _check_sample_weight
 
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.estimators.base import Raw, VersionEstimator, is_missing, to_numpy
-from relevance_bayes.estimators.fitting import SupervisedVersion, Vectors, learn
+from relevance_bayes.estimators.fitting import FittedSupervised, Vectors, learn
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.predictions import MissingValue, Nulls, UnknownCategories, UnknownCategory
 from relevance_bayes.records.values import ColumnKind, Dates, Effort, Missing, Prefer, Task, Text
-from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
+from relevance_bayes.tables.columns import Block, Column, NumberArray, NumberBlock, taken
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.report import Member, SupervisedReport
 from relevance_bayes.tasks.supervised.request import GaussianLikelihood, NoiseColumn
@@ -37,7 +37,7 @@ LENGTH_SCALES: Mapping[str, float] = {
 """The length scale of scikit-learn's kernel by that of the width r, of the kernels that have one."""
 
 
-class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
+class SupervisedEstimator(VersionEstimator[FittedSupervised]):
     """An estimator with a target."""
 
     _task: ClassVar[Task]
@@ -141,8 +141,8 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         return members[0]
 
     @classmethod
-    def _read(cls, document: bytes) -> SupervisedVersion:
-        version = SupervisedVersion.read(document)
+    def _read(cls, document: bytes) -> FittedSupervised:
+        version = FittedSupervised.read(document)
         if version.exported.report.task != cls._task:
             raise ValueError(f"Expected a version of the task {cls._task}, got {version.exported.report.task}.")
         return version
@@ -160,7 +160,7 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         elif noise_sd is not None:
             name = _free_name(NOISE_COLUMN, {**block, **added})
             options["likelihood"] = GaussianLikelihood(NoiseColumn(name))
-            added[name] = NumberColumn(noise_sd)
+            added[name] = NumberArray(noise_sd)
         rows = self._rows({**block, **added}, repeated_rows(sample_weight, X))
         if rows is not None:
             block = _taken(block, rows)
@@ -173,7 +173,7 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         exported, vectors = learn({**block, **added}, requested)
         if sample_weight is not None and rows is not None and len(np.unique(rows)) < len(rows):
             _warn_of_duplicates(exported.report)
-        self._fitted = SupervisedVersion.of(exported, vectors if rows is None else _at_rows(vectors, rows))
+        self._fitted = FittedSupervised.of(exported, vectors if rows is None else _at_rows(vectors, rows))
 
     def _rows(self, block: Block, rows: Indices | None) -> Indices | None:
         """Return the indices of the rows to learn from, in order; None for all as they are."""

@@ -72,6 +72,15 @@ class Fault:
         return f"{where}: {self.detail}" if where else self.detail
 
 
+@dataclass(frozen=True, kw_only=True)
+class ProblemDetails:
+    """The members that all problems have (RFC 9457)."""
+
+    type: str
+    title: str
+    detail: str
+
+
 def listed(detail: str, faults: Sequence[Fault]) -> str:
     """Return the detail, with a line for each fault that it does not contain."""
     return "\n".join([detail, *(f"  {fault}" for fault in faults if fault.detail not in detail)])

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from relevance_bayes.records.annotations import Id, wire
-from relevance_bayes.records.errors import Fault, listed
+from relevance_bayes.records.errors import Fault, ProblemDetails, listed
 from relevance_bayes.records.html import facts_html
 
 JobKind = Literal["training", "evaluation", "prediction", "promotion"]
@@ -151,15 +151,12 @@ class VersionName:
     version: int
 
 
-@dataclass(frozen=True)
-class JobProblem:
+@dataclass(frozen=True, kw_only=True)
+class JobProblem(ProblemDetails):
     """The reason why a job failed, and how to correct it."""
 
     __pydantic_config__ = wire()
 
-    type: str
-    title: str
-    detail: str
     instance: str
     """The path of the job."""
     errors: tuple[Fault, ...]

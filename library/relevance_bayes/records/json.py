@@ -355,7 +355,7 @@ def _finite(value: object) -> object:
             return _finite(_plain(value))
 
 
-class Form(Generic[T]):
+class ResponseForm(Generic[T]):
     """The form of responses: a record, or a union of several; the adapter is made when it is needed."""
 
     def __init__(self, annotation: object) -> None:
@@ -381,16 +381,16 @@ def _value(text: bytes | str) -> object:
     return value
 
 
-FormOrClass: TypeAlias = type[T] | Form[T]
+FormOrClass: TypeAlias = type[T] | ResponseForm[T]
 
-_FORMS: dict[object, Form[object]] = {}
+_FORMS: dict[object, ResponseForm[object]] = {}
 
 
-def form_of(annotation: FormOrClass[T]) -> Form[T]:
+def form_of(annotation: FormOrClass[T]) -> ResponseForm[T]:
     """Return a form unchanged, or that of a class, made once."""
-    if isinstance(annotation, Form):
+    if isinstance(annotation, ResponseForm):
         return annotation
-    return _FORMS.setdefault(annotation, Form(annotation))  # type: ignore[return-value]  # the form of this class
+    return _FORMS.setdefault(annotation, ResponseForm(annotation))  # type: ignore[return-value]  # the form of this class
 
 
 def exclude_none(members: Mapping[str, T]) -> dict[str, T]:

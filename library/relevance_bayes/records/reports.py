@@ -1,7 +1,7 @@
 """The parts of reports of supervised trainings: hyperparameters, evidence, scores, and outliers."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from relevance_bayes.records.annotations import wire
 from relevance_bayes.records.values import Label, Period
@@ -169,6 +169,9 @@ class TrainingWarning:
     """A sentence that names columns, rows and numbers."""
 
 
+EvidenceKind: TypeAlias = Literal["exact", "laplace", "lower_bound"]
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The log marginal likelihood in nats, and separately the other terms of the objective."""
@@ -177,7 +180,7 @@ class Evidence:
 
     value: float
     """log p(target) of the training rows, in the target's units."""
-    kind: Literal["exact", "laplace", "lower_bound"]
+    kind: EvidenceKind
     """`exact`: Gaussian noise under independent weights, or a whole process. `laplace`: Laplace's approximation.
     `lower_bound`: of a process through few functions, and of likelihoods that are bounded.
     """
@@ -203,6 +206,11 @@ class Score:
     """The number of folds, each held out from one fit."""
     reason: str | None
     """The reason why there is no score, or not of all folds."""
+
+    @classmethod
+    def none(cls, reason: str) -> "Score":
+        """Return no score, for this reason."""
+        return cls(None, None, 0, 0, reason)
 
 
 @dataclass(frozen=True)

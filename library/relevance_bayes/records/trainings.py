@@ -23,12 +23,18 @@ from relevance_bayes.records.values import IgnoredColumn, InputColumn, Label
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job(JobBase):
+class InputSelection:
+    """The input columns of a training, and those that are ignored."""
+
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(InputSelection, JobBase):
     """The members of all trainings, including the input columns. Unknown tasks have only these."""
 
     task: str
-    inputs: tuple[InputColumn, ...]
-    ignored: tuple[IgnoredColumn, ...]
 
 
 @dataclass(frozen=True)
@@ -62,14 +68,34 @@ class LocalPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SupervisedJob(Job):
-    """A job that trains a model of numbers or classes, with its resolved request and progress."""
+class SupervisedSettings(InputSelection):
+    """The resolved members of a request for numbers or classes, which the plan and the job of a training share."""
+
+    __pydantic_config__ = wire()
 
     task_reason: str
     """The reason for the choice of this task."""
     target: str
     classes: tuple[Label, ...]
     """The labels of a classification: false and true, numbers ascending, texts in alphabetical order."""
+    standardise: bool
+    missing_reason: str = ""
+    """The reason for this treatment of missing values."""
+    keep_rows: bool = True
+    """True where the version keeps the inputs of some training rows, from which missing values are drawn."""
+    holdout: float
+    max_score_loss: float = 0.01
+    """The limit of the score, in nats a row, that a pool may lose by its reduction to few functions."""
+    budget: BudgetPlan | None = None
+    """The requested budget, and what was left out for it; null without one."""
+    positive_class: Label | None = None
+    """The class that counts as positive in evaluations; null where none was named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupervisedJob(SupervisedSettings, Job):
+    """A job that trains a model of numbers or classes, with its resolved request and progress."""
+
     likelihood: Likelihood
     basis: tuple[Basis, ...]
     prior: Prior
@@ -79,25 +105,17 @@ class SupervisedJob(Job):
     another likelihood of the target, such as that of its logarithm, of counts, of shares, of zeros and positive
     values, with outliers, or with noise that depends on the inputs. The best is selected, and the version states
     which."""
-    standardise: bool
     missing: Missing
-    missing_reason: str = ""
-    """The reason for this treatment of missing values."""
     dates: Dates = "time"
     """The inputs of timestamps: under `calendar` the version states whether derived ones were selected. `time`
     where no input is one."""
     text: Text = "leave_out"
     """The treatment of texts of more than 50 values; those that are encoded by their effects have no `categories`."""
-    keep_rows: bool = True
-    """True where the version keeps the inputs of some training rows, from which missing values are drawn."""
     split: Split
-    holdout: float
     validation: Validation | None = None
     """The number of folds of the cross-validation after the fit; null for none."""
     seed: int
     effort: Effort = "quick"
-    max_score_loss: float = 0.01
-    """The limit of the score, in nats a row, that a pool may lose by its reduction to few functions."""
     pool: tuple[Basis, ...] = ()
     """The kernels of the further processes that are trained besides the first of `basis`, and weighted by folds;
     empty where one model is trained."""
@@ -107,10 +125,6 @@ class SupervisedJob(Job):
     states which is selected. Empty where one is fitted."""
     local: LocalPlan | None = None
     """The nearest-neighbour processes that the first of `basis` is compared with; null where there are none."""
-    budget: BudgetPlan | None = None
-    """The requested budget, and what was left out for it; null without one."""
-    positive_class: Label | None = None
-    """The class that counts as positive in evaluations; null where none was named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,28 +142,37 @@ class ClassificationJob(SupervisedJob):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComponentsJob(Job):
-    """A job that finds components of rows, with its resolved request and progress."""
+class ComponentsSettings(InputSelection):
+    """The resolved members of a request for components, which the plan and the job of a training share."""
 
-    task: Literal["components"] = "components"
+    __pydantic_config__ = wire()
 
-    kernel: Covariance
     widths: tuple[float, ...] | None
     """The width for all inputs, or one for each; null where it follows from the rows."""
     min_explained_variance: float
     """The share of the variance in feature space that components are to explain."""
     standardise: bool
-    missing: Missing
     missing_reason: str = ""
     """The reason for this treatment of missing values."""
     seed: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApproximationJob(Job):
-    """A training of an approximation, with its resolved request."""
+class ComponentsJob(ComponentsSettings, Job):
+    """A job that finds components of rows, with its resolved request and progress."""
 
-    task: Literal["approximation"] = "approximation"
+    task: Literal["components"] = "components"
+
+    kernel: Covariance
+    missing: Missing
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproximationSettings(InputSelection):
+    """The resolved members of a request for an approximation, which the plan and the job of a training share."""
+
+    __pydantic_config__ = wire()
+
     coefficients: str | None
     widths: tuple[float, ...]
     """One for each of the inputs, in its units."""
@@ -161,10 +184,18 @@ class ApproximationJob(Job):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImageJob(Job):
-    """A training of an image code, with its resolved request."""
+class ApproximationJob(ApproximationSettings, Job):
+    """A training of an approximation, with its resolved request."""
 
-    task: Literal["image"] = "image"
+    task: Literal["approximation"] = "approximation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSettings(InputSelection):
+    """The resolved members of a request for an image code, which the plan and the job of a training share."""
+
+    __pydantic_config__ = wire()
+
     height: int
     width: int
     peak: float
@@ -173,6 +204,13 @@ class ImageJob(Job):
     psnr: float | None
     """In dB."""
     noise_sd: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageJob(ImageSettings, Job):
+    """A training of an image code, with its resolved request."""
+
+    task: Literal["image"] = "image"
 
 
 KnownJob: TypeAlias = Annotated[

@@ -16,28 +16,28 @@ from relevance_bayes.records.values import ColumnKind, Label
 
 
 @dataclass(frozen=True, eq=False)
-class NumberColumn:
+class NumberArray:
     """Finite numbers; `values` (N,) has NaN where missing."""
 
     values: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class BooleanColumn:
+class BooleanArray:
     """True and false; `values` (N,) is 1, 0, or -1 where missing."""
 
     values: NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
-class TimestampColumn:
+class TimestampArray:
     """Points in time; `values` (N,) is seconds since 1970 UTC, NaN where missing."""
 
     values: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryColumn:
+class CategoryArray:
     """Texts; `codes` (N,) are indices into the block's own `labels`, -1 where missing.
 
     Two blocks may number labels differently.
@@ -47,7 +47,7 @@ class CategoryColumn:
     labels: tuple[str, ...]
 
 
-Column = NumberColumn | BooleanColumn | TimestampColumn | CategoryColumn
+Column = NumberArray | BooleanArray | TimestampArray | CategoryArray
 
 Block = Mapping[str, Column]
 """Consecutive rows of a table: all columns by name, in the table's order, of the same length."""
@@ -60,8 +60,8 @@ class NumberBlock(Mapping[str, Column]):
     names: tuple[str, ...]
     matrix: NDArray[np.float64]
 
-    def __getitem__(self, name: str) -> NumberColumn:
-        return NumberColumn(self.matrix[:, self._places[name]])
+    def __getitem__(self, name: str) -> NumberArray:
+        return NumberArray(self.matrix[:, self._places[name]])
 
     def __contains__(self, name: object) -> bool:
         return name in self._places
@@ -88,7 +88,7 @@ def block_rows(block: Block) -> int:
     if isinstance(block, NumberBlock):
         return len(block.matrix)
     for column in block.values():
-        return len(column.codes if isinstance(column, CategoryColumn) else column.values)
+        return len(column.codes if isinstance(column, CategoryArray) else column.values)
     return 0
 
 
@@ -104,11 +104,11 @@ def rows_of_a_block(columns: int) -> int:
 def taken(column: Column, rows: "NDArray[np.intp] | slice[int, int, None]") -> Column:
     """Return rows of a column, by their indices."""
     match column:
-        case CategoryColumn():
+        case CategoryArray():
             return replace(column, codes=column.codes[rows])
-        case BooleanColumn():
+        case BooleanArray():
             return replace(column, values=column.values[rows])
-        case NumberColumn() | TimestampColumn():
+        case NumberArray() | TimestampArray():
             return replace(column, values=column.values[rows])
 
 
@@ -118,10 +118,10 @@ def kind_of(column: Column) -> ColumnKind:
 
 
 _EMPTY: Mapping[ColumnKind, Column] = {
-    "number": NumberColumn(np.zeros(0)),
-    "boolean": BooleanColumn(np.zeros(0, np.int8)),
-    "category": CategoryColumn(np.zeros(0, np.int32), ()),
-    "timestamp": TimestampColumn(np.zeros(0)),
+    "number": NumberArray(np.zeros(0)),
+    "boolean": BooleanArray(np.zeros(0, np.int8)),
+    "category": CategoryArray(np.zeros(0, np.int32), ()),
+    "timestamp": TimestampArray(np.zeros(0)),
 }
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.baselines import CategoryHistogram, Histogram, NumberHistogram
 from relevance_bayes.records.datasets import CategoryCount
-from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.columns import BooleanArray, CategoryArray, Column, NumberArray, TimestampArray
 
 _BELOW_ALL = -1100
 """An exponent below those of all float64, for moments of zeros only."""
@@ -196,16 +196,16 @@ FLAGS = ("false", "true")
 def histogram_of(name: str, column: Column) -> Histogram:
     """Return the histogram of a column."""
     match column:
-        case CategoryColumn(codes=codes, labels=labels):
+        case CategoryArray(codes=codes, labels=labels):
             return _category_histogram(name, codes, labels)
-        case BooleanColumn(values=flags):
+        case BooleanArray(values=flags):
             counts = np.bincount(flags[flags >= 0], minlength=2).tolist()
             categories = tuple(map(CategoryCount, FLAGS, counts))
             missing = len(flags) - sum(counts)
             return CategoryHistogram(name=name, kind="boolean", missing=missing, categories=categories, other=0)
-        case NumberColumn(values=values):
+        case NumberArray(values=values):
             return number_histogram(name, values)
-        case TimestampColumn(values=values):
+        case TimestampArray(values=values):
             return number_histogram(name, values, is_timestamp=True)
 
 
@@ -297,11 +297,11 @@ class Binning:
         """Return the bins of the values (N,)."""
         missing = len(self.expected) - 1
         match self.histogram.kind, column:
-            case (("number" | "timestamp"), (NumberColumn(values=values) | TimestampColumn(values=values))):
+            case (("number" | "timestamp"), (NumberArray(values=values) | TimestampArray(values=values))):
                 return np.where(np.isnan(values), missing, np.searchsorted(self._edges, values))
-            case "boolean", BooleanColumn(values=flags):
+            case "boolean", BooleanArray(values=flags):
                 return np.where(flags < 0, missing, flags)
-            case "category", CategoryColumn(codes=codes, labels=labels):
+            case "category", CategoryArray(codes=codes, labels=labels):
                 places = [self._categories.get(label, missing - 1) for label in labels]
                 return np.array([*places, missing])[codes]
             case _:

@@ -11,7 +11,7 @@ from relevance_bayes.tables.columns import (
     MAX_CATEGORIES_LISTED,
     MAX_CLASSES,
     Block,
-    CategoryColumn,
+    CategoryArray,
     Column,
     ColumnSummary,
     block_rows,
@@ -22,7 +22,7 @@ from relevance_bayes.tables.encoding.columns import (
     EncodedInput,
     EncodedNumber,
     InputEncoding,
-    Limits,
+    OrdinaryRange,
     PeriodStatistics,
     ValueSample,
 )
@@ -107,7 +107,7 @@ class _Numbers:
         self._sketch = None if kind == "boolean" else QuantileSketch(size)
 
     def add(self, column: Column) -> None:
-        if isinstance(column, CategoryColumn):
+        if isinstance(column, CategoryArray):
             raise TypeError(f"the column {self._name!r} is text")
         self._waiting.append(real_values(column))
 
@@ -176,7 +176,7 @@ class _Texts:
         self._hash = hashlib.sha256()
 
     def add(self, column: Column) -> None:
-        if not isinstance(column, CategoryColumn):
+        if not isinstance(column, CategoryArray):
             raise TypeError(f"the column {self._name!r} is not text")
         encoded = [len(text).to_bytes(4, "little") + text for text in map(str.encode, column.labels)]
         encoded.append(MISSING_TEXT)  # at index -1
@@ -234,7 +234,7 @@ class ColumnStatistics:
         missing = gaps(column)
         present = chosen & ~missing
         self.gaps += int((chosen & missing).sum())
-        if isinstance(column, CategoryColumn):
+        if isinstance(column, CategoryArray):
             found = np.bincount(column.codes[present], minlength=len(column.labels)).tolist()
             for label, count in zip(column.labels, found, strict=True):
                 if count:
@@ -248,7 +248,7 @@ class ColumnStatistics:
                 self.dates.add(values)
 
     @property
-    def limits(self) -> Limits | None:
+    def limits(self) -> OrdinaryRange | None:
         """Return the limits of its ordinary values, where some are outlying and a sample was kept."""
         if self.sample is None or not self.moments.count:
             return None
@@ -295,7 +295,7 @@ class InputStatistics:
         for name, seen in self._seen.items():
             seen.add(block, name, chosen)
 
-    def limits(self) -> dict[str, Limits]:
+    def limits(self) -> dict[str, OrdinaryRange]:
         """Return the limits of the standardised inputs with outlying values, by name."""
         found = {name: seen.limits for name, seen in self._seen.items()}
         return {name: limits for name, limits in found.items() if limits is not None}
@@ -312,7 +312,9 @@ class InputStatistics:
             by = None if seen.sample is None or column.kind != "number" else logarithmic_scale(seen.sample.counts)
             if by is not None:
                 fill = by.mean if self._accepts_gaps else None
-                found.append(EncodedNumber(column.name, "number", by.shift, by.scale, fill, False, unit=by.unit))
+                found.append(
+                    EncodedNumber(column.name, "number", by.shift, by.scale, fill=fill, indicator=False, unit=by.unit)
+                )
         return tuple(found)
 
     def _input(self, column: InputColumn) -> EncodedInput:
@@ -322,9 +324,11 @@ class InputStatistics:
             counts = sorted(seen.counts.items())
             total = sum(count for _, count in counts)
             fill = tuple(count / total for _, count in counts) if self._accepts_gaps else None
-            return EncodedCategory(column.name, tuple(label for label, _ in counts), fill, indicator)
+            return EncodedCategory(column.name, tuple(label for label, _ in counts), fill=fill, indicator=indicator)
         mean = seen.moments.mean
         shift, scale = (mean, seen.moments.sd or 1.0) if self._standardise else (0.0, 1.0)
         periods = () if seen.dates is None else seen.dates.periods()
         replaced = mean if self._accepts_gaps else None
-        return EncodedNumber(column.name, column.kind, shift, scale, replaced, indicator, periods)
+        return EncodedNumber(
+            column.name, column.kind, shift, scale, fill=replaced, indicator=indicator, periods=periods
+        )

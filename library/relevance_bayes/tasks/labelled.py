@@ -1,6 +1,7 @@
 """Predictions with the true targets, from which metrics are computed, and their scores by outcomes of rows."""
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -71,13 +72,27 @@ MARGIN, MARGIN_OF_COUNTS = 1.01, 1.03
 """The factors by which a normaliser is increased, more than the error of its quadrature; over counts it has steps."""
 
 
+S = TypeVar("S")
+
+
 @dataclass(frozen=True, eq=False)
-class ScoredRows:
-    """N outcomes under the predictions for their rows, each (N,); rows not `chosen` have no prediction, or no outcome.
+class LogScores(Generic[S]):
+    """The log score of an outcome, or of several.
 
     `log_score` is the log density of the outcome in nats, in the user's units, or the log probability of the class; it
     is -inf where the prediction excludes it. `expected_log_score` is its mean under the prediction itself. `lower` and
     `higher` are log likelihood ratios for a log score below and above that mean: see `tempered_ratio`.
+    """
+
+    log_score: S
+    expected_log_score: S
+    lower: S
+    higher: S
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows(LogScores[Array]):
+    """N outcomes under the predictions for their rows, each (N,); rows not `chosen` have no prediction, or no outcome.
 
     For numbers, `inside` (3, N) is 1 where the interval of `LEVELS` contains the outcome. For classes it is empty,
     (0, N), `correct` is 1 where the most probable class is the outcome, and `confidence` is its probability; NaN for
@@ -85,10 +100,6 @@ class ScoredRows:
     """
 
     chosen: Mask
-    log_score: Array
-    expected_log_score: Array
-    lower: Array
-    higher: Array
     inside: Array
     correct: Array
     confidence: Array

@@ -27,7 +27,7 @@ from relevance_bayes.records.evaluations import ReliabilityBin
 from relevance_bayes.records.functions import ClassWeight, FunctionName, InputShape, RelevanceVector
 from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
 from relevance_bayes.records.values import Cell, InputColumn, Label, text_of
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, block_rows
+from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray, block_rows
 from relevance_bayes.tables.encoding import InputEncoding, column_names, column_units, columns_of, raw_cells
 from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.decisions import most_probable
@@ -90,11 +90,11 @@ def monitored_column(values: Array, classes: Sequence[Label]) -> Column:
     """Return monitored predictions as a column: numbers (N,), or from the probabilities (N, K) of the `classes` those
     of the second of two classes, the most probable of more; without rows with a fault."""
     if values.ndim == 1:
-        return NumberColumn(values[~np.isnan(values)])
+        return NumberArray(values[~np.isnan(values)])
     sound = values[~np.isnan(values[:, 0])]
     if len(classes) == 2:
-        return NumberColumn(sound[:, 1])
-    return CategoryColumn(most_probable(sound).astype(np.int32), tuple(map(text_of, classes)))
+        return NumberArray(sound[:, 1])
+    return CategoryArray(most_probable(sound).astype(np.int32), tuple(map(text_of, classes)))
 
 
 def _name(name: str, classes: Sequence[Label]) -> str:

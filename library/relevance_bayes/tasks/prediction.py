@@ -68,7 +68,7 @@ Members = dict[str, Sequence[object]]
 """The members of predictions: by name, a value for each row."""
 
 
-class Prediction(Protocol):
+class RowPredictions(Protocol):
     """Predictions for N rows; a row with a fault is NaN throughout."""
 
     @property
@@ -185,7 +185,7 @@ class PredictiveModel(ABC):
         return ()
 
     @abstractmethod
-    def predict(self, block: Block, options: PredictOptions) -> Prediction:
+    def predict(self, block: Block, options: PredictOptions) -> RowPredictions:
         """Predict a block's N rows; raises InvalidRequestError for options that the model does not have."""
 
     @abstractmethod

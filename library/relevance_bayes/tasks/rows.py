@@ -23,11 +23,11 @@ from relevance_bayes.records.errors import Fault, TrainingFailedError
 from relevance_bayes.records.values import ColumnKind, InputColumn
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     Column,
-    NumberColumn,
-    TimestampColumn,
+    NumberArray,
+    TimestampArray,
     block_rows,
     kind_of,
     taken,
@@ -50,7 +50,7 @@ def content_hash(block: Block, names: Iterable[str], seed: int) -> Ranks:
 
 def cell_hashes(column: Column) -> Ranks:
     """Return the cells (N,) of a column as bits: of a number, 0.0 and -0.0 equal, or a hash of a text."""
-    if isinstance(column, CategoryColumn):
+    if isinstance(column, CategoryArray):
         hashes = [_text_hash(label) for label in column.labels]
         return np.array([*hashes, 0], np.uint64)[column.codes]
     values = real_values(column) + 0.0
@@ -78,7 +78,7 @@ MAX_CELLS_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class CompleteRows:
     """Complete rows of one block, their numbers (N,) in the dataset, and the number of rows that were left out.
 
     `draws` (N,) are uniform numbers by which rows are drawn: by content up to the rows that are ordered, else by the
@@ -90,11 +90,11 @@ class Part:
     dropped: int
     draws: Ranks
 
-    def take(self, chosen: Mask) -> "Part":
+    def take(self, chosen: Mask) -> "CompleteRows":
         """Return the rows for which `chosen` (N,) is true; the others count as left out."""
         rows = np.flatnonzero(chosen)
         block = {name: taken(column, rows) for name, column in self.block.items()}
-        return Part(block, self.numbers[rows], self.dropped + len(chosen) - len(rows), self.draws[rows])
+        return CompleteRows(block, self.numbers[rows], self.dropped + len(chosen) - len(rows), self.draws[rows])
 
     def numbered(self, fault: Fault) -> Fault:
         """Return a fault of a row of this part with the number of that row in the dataset."""
@@ -103,7 +103,7 @@ class Part:
 
 def complete_rows(
     read: Read, inputs: Sequence[InputColumn], *, beside: Sequence[str] = (), needed: Sequence[str]
-) -> Iterator[Part]:
+) -> Iterator[CompleteRows]:
     """Yield the rows without a gap in the `needed` columns: their inputs, and the columns `beside`."""
     names = [*(column.name for column in inputs), *beside]
     step = rows_at_once(inputs)
@@ -117,7 +117,7 @@ def complete_rows(
             whole = len(chosen) == len(dropped)
             kept = {name: block[name] if whole else taken(block[name], chosen) for name in names}
             numbers = first_row + chosen.astype(np.float64)
-            yield Part(kept, numbers, 0 if start else int(dropped.sum()), mixed(numbers.astype(np.uint64)))
+            yield CompleteRows(kept, numbers, 0 if start else int(dropped.sum()), mixed(numbers.astype(np.uint64)))
 
 
 def rows_at_once(inputs: Sequence[InputColumn]) -> int:
@@ -150,7 +150,7 @@ def refuse_too_few(rows: int, *, left_out: str = "rows with gaps") -> None:
 MAX_ROWS = 1_000_000
 """The most rows that are ordered, which takes some seconds; more are read in the order of the table."""
 
-Parts: TypeAlias = Callable[[], Iterable[Part]]
+Parts: TypeAlias = Callable[[], Iterable[CompleteRows]]
 """Starts a new pass over the complete rows of a table, in parts."""
 
 Cells: TypeAlias = NDArray[np.float64] | NDArray[np.int8] | NDArray[np.int32]
@@ -209,7 +209,7 @@ class _StoredRows:
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
     numbers: list[Array] = field(default_factory=list)
 
-    def add(self, part: Part) -> None:
+    def add(self, part: CompleteRows) -> None:
         """Add the rows of a part."""
         for name, column in part.block.items():
             self.kinds[name] = kind_of(column)
@@ -222,11 +222,11 @@ class _StoredRows:
 
     def _cells(self, name: str, column: Column) -> Cells:
         match column:
-            case NumberColumn(values=values) | TimestampColumn(values=values):
+            case NumberArray(values=values) | TimestampArray(values=values):
                 return values + 0.0  # -0.0 becomes 0.0, which is equal to it
-            case BooleanColumn(values=flags):
+            case BooleanArray(values=flags):
                 return flags
-            case CategoryColumn(codes=codes, labels=labels):
+            case CategoryArray(codes=codes, labels=labels):
                 known = self.labels.setdefault(name, {})
                 places = [known.setdefault(label, len(known)) for label in labels]
                 return np.array([*places, -1], np.int32)[codes]
@@ -247,13 +247,13 @@ class _StoredRows:
 def _column(kind: ColumnKind, cells: Cells, labels: tuple[str, ...]) -> Column:
     match kind:
         case "number":
-            return NumberColumn(cells.astype(np.float64, copy=False))
+            return NumberArray(cells.astype(np.float64, copy=False))
         case "timestamp":
-            return TimestampColumn(cells.astype(np.float64, copy=False))
+            return TimestampArray(cells.astype(np.float64, copy=False))
         case "boolean":
-            return BooleanColumn(cells.astype(np.int8, copy=False))
+            return BooleanArray(cells.astype(np.int8, copy=False))
         case "category":
-            return CategoryColumn(cells.astype(np.int32, copy=False), labels)
+            return CategoryArray(cells.astype(np.int32, copy=False), labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,12 +266,12 @@ class _SortedRows:
     dropped: int
     step: int
 
-    def __call__(self) -> Iterator[Part]:
+    def __call__(self) -> Iterator[CompleteRows]:
         """Yield them in parts of `step` rows."""
         for first in range(0, len(self.numbers), self.step):
             some = slice(first, first + self.step)
             block = {name: _rows(column, some) for name, column in self.columns.items()}
-            yield Part(block, self.numbers[some], 0 if first else self.dropped, self.draws[some])
+            yield CompleteRows(block, self.numbers[some], 0 if first else self.dropped, self.draws[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +298,7 @@ class _Ranked:
 
 def _ranks(column: Column) -> Ranks:
     """Return the rank (N,) of each cell among the distinct ones of its column; gaps have one of their own."""
-    cells: Cells = column.codes if isinstance(column, CategoryColumn) else column.values
+    cells: Cells = column.codes if isinstance(column, CategoryArray) else column.values
     return np.unique(cells, return_inverse=True)[1].astype(np.uint64)
 
 
@@ -339,8 +339,8 @@ class _Written:
     def of(cls, column: Column, order: Indices, file: BinaryIO) -> "_Written":
         """Write a column in this order."""
         kind, first = kind_of(column), file.tell() + -file.tell() % 8
-        labels = column.labels if isinstance(column, CategoryColumn) else ()
-        cells: Cells = column.codes if isinstance(column, CategoryColumn) else column.values
+        labels = column.labels if isinstance(column, CategoryArray) else ()
+        cells: Cells = column.codes if isinstance(column, CategoryArray) else column.values
         file.seek(first)
         file.write(np.ascontiguousarray(cells[order], _DTYPES[kind]).data)
         return cls(kind, first, labels)
@@ -361,20 +361,20 @@ def _cells_at(contents: NDArray[np.uint8], kind: ColumnKind, first: int, rows: i
 def _rows(column: Column, some: "slice[int, int, None]") -> Column:
     """Return consecutive rows of a column, with the labels that they use where the column has more labels than that."""
     match column:
-        case CategoryColumn(codes=codes, labels=labels):
+        case CategoryArray(codes=codes, labels=labels):
             codes = codes[some]
             if len(labels) <= len(codes):
-                return CategoryColumn(codes, labels)
+                return CategoryArray(codes, labels)
             used, places = np.unique(codes[codes >= 0], return_inverse=True)
             local = np.full(len(codes), -1, np.int32)
             local[codes >= 0] = places
-            return CategoryColumn(local, tuple(labels[code] for code in used.tolist()))
-        case BooleanColumn(values=flags):
-            return BooleanColumn(flags[some])
-        case NumberColumn(values=values):
-            return NumberColumn(values[some])
-        case TimestampColumn(values=values):
-            return TimestampColumn(values[some])
+            return CategoryArray(local, tuple(labels[code] for code in used.tolist()))
+        case BooleanArray(values=flags):
+            return BooleanArray(flags[some])
+        case NumberArray(values=values):
+            return NumberArray(values[some])
+        case TimestampArray(values=values):
+            return TimestampArray(values[some])
 
 
 MAX_SAMPLED_ROWS = 4_096
@@ -410,21 +410,21 @@ def joined(columns: Sequence[Column]) -> Column:
     if len(columns) == 1:
         return columns[0]
     match columns[0]:
-        case CategoryColumn():
-            return _joined_categories([column for column in columns if isinstance(column, CategoryColumn)])
-        case BooleanColumn():
-            return BooleanColumn(np.concatenate([one.values for one in columns if isinstance(one, BooleanColumn)]))
-        case NumberColumn():
-            return NumberColumn(np.concatenate([one.values for one in columns if isinstance(one, NumberColumn)]))
-        case TimestampColumn():
-            return TimestampColumn(np.concatenate([one.values for one in columns if isinstance(one, TimestampColumn)]))
+        case CategoryArray():
+            return _joined_categories([column for column in columns if isinstance(column, CategoryArray)])
+        case BooleanArray():
+            return BooleanArray(np.concatenate([one.values for one in columns if isinstance(one, BooleanArray)]))
+        case NumberArray():
+            return NumberArray(np.concatenate([one.values for one in columns if isinstance(one, NumberArray)]))
+        case TimestampArray():
+            return TimestampArray(np.concatenate([one.values for one in columns if isinstance(one, TimestampArray)]))
 
 
-def _joined_categories(columns: Sequence[CategoryColumn]) -> CategoryColumn:
+def _joined_categories(columns: Sequence[CategoryArray]) -> CategoryArray:
     labels = tuple(dict.fromkeys(chain.from_iterable(column.labels for column in columns)))
     places = {label: place for place, label in enumerate(labels)}
     codes = [np.array([*(places[label] for label in column.labels), -1], np.int32)[column.codes] for column in columns]
-    return CategoryColumn(np.concatenate(codes), labels)
+    return CategoryArray(np.concatenate(codes), labels)
 
 
 MAX_FAULTS_REPORTED = 20
@@ -448,7 +448,7 @@ class Matrix:
         return np.memmap(self.path, "<f8", "r", shape=(self.rows, self.encoding.width + 1))
 
 
-def write_matrix(encoding: InputEncoding, parts: Iterable[Part], path: Path) -> Matrix:
+def write_matrix(encoding: InputEncoding, parts: Iterable[CompleteRows], path: Path) -> Matrix:
     """Write the rows to a file; raises TrainingFailedError for rows that can't be encoded."""
     rows = dropped = 0
     with path.open("wb") as file:

@@ -7,7 +7,7 @@ from benchmarks.speed.racing import Race
 from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Covariance
-from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process import ProcessRows
 
 ROWS = 150
 
@@ -32,7 +32,7 @@ def test_a_default_training_factorizes_as_many_rows_as_two_hundred_covariances_o
 ) -> None:
     original, work = ExactProcess.of, 0.0
 
-    def counted(rows: Rows, kernel: Covariance, h: Hyperparameters, *, with_slopes: bool = True) -> ExactProcess:
+    def counted(rows: ProcessRows, kernel: Covariance, h: Hyperparameters, *, with_slopes: bool = True) -> ExactProcess:
         nonlocal work
         work += (len(rows.t) / ROWS) ** 3
         return original(rows, kernel, h, with_slopes=with_slopes)

@@ -10,13 +10,14 @@ import numpy as np
 from app.database.transaction import OpenTransaction, now
 from app.datasets.ingest import Ingest
 from app.datasets.records import Dataset
+from app.formats.streams import TableStream
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.tasks.runner import Runner
 from relevance_bayes.records.values import ColumnKind
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from relevance_bayes.tasks.fit import Trainer
 from relevance_bayes.tasks.supervised.request import SupervisedRequest, Validation
 from relevance_bayes.tasks.union import plan
@@ -35,9 +36,9 @@ def blocks() -> Iterator[Block]:
     for first in range(0, ROWS, 5):
         part = slice(first, first + 5)
         yield {
-            "size": NumberColumn(size[part]),
-            "colour": CategoryColumn(colours[part], ("red", "blue")),
-            "y": NumberColumn(y[part]),
+            "size": NumberArray(size[part]),
+            "colour": CategoryArray(colours[part], ("red", "blue")),
+            "y": NumberArray(y[part]),
         }
 
 
@@ -52,7 +53,7 @@ class Bench:
         kinds: tuple[ColumnKind, ...] = ("number", "category", "number")
         return (
             Ingest(self.transaction, now)
-            .receive(OWNER, "things", names=("size", "colour", "y"), kinds=kinds, blocks=blocks())
+            .receive(OWNER, "things", TableStream(names=("size", "colour", "y"), kinds=kinds, blocks=blocks()))
             .dataset
         )
 

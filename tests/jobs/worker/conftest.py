@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs.worker.attempts import Records
-from app.jobs.worker.pool import Pool
+from app.jobs.worker.pool import ChildPool
 from app.jobs.worker.spool import Spool
 from app.tasks.runner import Runner
 from app.webhooks.delivery_repository import SUBSCRIBERS
@@ -18,9 +18,9 @@ from tests.jobs.worker.bench import PROGRAM, Bench
 
 
 @pytest.fixture(scope="session")
-def pool() -> Iterator[Pool]:
+def pool() -> Iterator[ChildPool]:
     """Children that do what their spec's seed states: see `trainers.spec_of`."""
-    it = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN)
+    it = ChildPool(spare=1, limits=Limits(), trainer=trainers.CHOSEN)
     it.start()
     yield it
     it.stop()
@@ -32,7 +32,7 @@ def transaction(engine: Engine) -> OpenTransaction:
 
 
 @pytest.fixture
-def bench(transaction: OpenTransaction, pool: Pool, tmp_path: Path) -> Iterator[Bench]:
+def bench(transaction: OpenTransaction, pool: ChildPool, tmp_path: Path) -> Iterator[Bench]:
     spool = Spool(tmp_path, executor="here:1")
     spool.open()
     stopping = Event()

@@ -8,6 +8,7 @@ from sqlalchemy import Engine, text
 
 from app.database.transaction import OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
+from app.formats.streams import TableStream
 from app.identity import uuid7
 from app.jobs.records import Job, QueueOutcome
 from app.jobs.repository import JobRepository
@@ -16,7 +17,7 @@ from app.jobs.worker.worker import HeartbeatWatch, reconcile_jobs, recover_orpha
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.webhooks.delivery_repository import SUBSCRIBERS
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from relevance_bayes.tasks.union import plan
 from tests.doubles.queue import ListedQueue
@@ -126,11 +127,11 @@ def transaction(engine: Engine) -> OpenTransaction:
 @pytest.fixture
 def job_id(transaction: OpenTransaction) -> UUID:
     """A queued job."""
-    values = NumberColumn(np.arange(4.0))
+    values = NumberArray(np.arange(4.0))
     blocks = iter([{"x": values, "y": values}])
     dataset = (
         Ingest(transaction, now)
-        .receive(OWNER, "line", names=("x", "y"), kinds=("number", "number"), blocks=blocks)
+        .receive(OWNER, "line", TableStream(names=("x", "y"), kinds=("number", "number"), blocks=blocks))
         .dataset
     )
     request = SupervisedRequest(dataset.id, "y", task="regression")

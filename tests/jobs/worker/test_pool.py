@@ -17,7 +17,7 @@ import pytest
 
 from app.jobs.child import MEBIBYTE, Failure, FitCheckpoint, Message
 from app.jobs.worker import pool
-from app.jobs.worker.pool import MAX_WORDS, Child, ChildDied, Pool
+from app.jobs.worker.pool import MAX_WORDS, Child, ChildDied, ChildPool
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -44,8 +44,8 @@ SERVICE = (
 
 
 @contextmanager
-def another_pool() -> Iterator[Pool]:
-    it = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN)
+def another_pool() -> Iterator[ChildPool]:
+    it = ChildPool(spare=1, limits=Limits(), trainer=trainers.CHOSEN)
     it.start()
     try:
         yield it
@@ -56,7 +56,7 @@ def another_pool() -> Iterator[Pool]:
 @contextmanager
 def its_child(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int | None = None) -> Iterator[Child]:
     """A child of a pool that keeps no other one ready."""
-    spawned = Pool(spare=1, limits=Limits(threads, memory), trainer=trainer)._spawn()
+    spawned = ChildPool(spare=1, limits=Limits(threads, memory), trainer=trainer)._spawn()
     try:
         yield spawned
     finally:
@@ -64,7 +64,7 @@ def its_child(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int |
 
 
 def test_children_write_standard_error_into_the_directory_of_the_pool(tmp_path: Path) -> None:
-    spawned = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN, directory=tmp_path)._spawn()
+    spawned = ChildPool(spare=1, limits=Limits(), trainer=trainers.CHOSEN, directory=tmp_path)._spawn()
     try:
         assert Path(f"/proc/{spawned.pid}/fd/2").readlink().is_relative_to(tmp_path)
     finally:
@@ -72,7 +72,7 @@ def test_children_write_standard_error_into_the_directory_of_the_pool(tmp_path: 
 
 
 @pytest.fixture
-def child(pool: Pool) -> Iterator[Child]:
+def child(pool: ChildPool) -> Iterator[Child]:
     """One that ends with its test."""
     spawned = pool.take()
     yield spawned
@@ -80,7 +80,7 @@ def child(pool: Pool) -> Iterator[Child]:
 
 
 @pytest.fixture
-def reused_child(pool: Pool) -> Iterator[Child]:
+def reused_child(pool: ChildPool) -> Iterator[Child]:
     """One for fits that end by themselves, after which it goes on to the next test."""
     spawned = pool.take()
     yield spawned
@@ -272,14 +272,14 @@ def test_an_operators_own_number_of_threads_of_linear_algebra_is_kept(
         assert messages(child, fit(path, trainers.threads)) == [Failure("DataError", "3 x 5")]
 
 
-def test_each_fit_has_a_child_of_its_own(pool: Pool) -> None:
+def test_each_fit_has_a_child_of_its_own(pool: ChildPool) -> None:
     first, second = pool.take(), pool.take()
     assert first.pid != second.pid
     first.kill()
     second.kill()
 
 
-def test_a_spare_child_that_died_is_never_handed_out(pool: Pool) -> None:
+def test_a_spare_child_that_died_is_never_handed_out(pool: ChildPool) -> None:
     spare = pool.take()
     until(lambda: not pool._ready.empty())
     dead = pool._ready.get()
@@ -292,7 +292,7 @@ def test_a_spare_child_that_died_is_never_handed_out(pool: Pool) -> None:
     living.kill()
 
 
-def test_a_child_whose_fit_was_short_does_the_next_one_too(pool: Pool, path: Path) -> None:
+def test_a_child_whose_fit_was_short_does_the_next_one_too(pool: ChildPool, path: Path) -> None:
     children = set()
     for _ in range(6):
         child = pool.take()
@@ -308,7 +308,7 @@ def test_nothing_of_an_earlier_fit_is_received_in_the_next_one(reused_child: Chi
     assert isinstance(sent_messages, Failure)
 
 
-def test_a_child_whose_fit_was_long_is_ended(pool: Pool, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_whose_fit_was_long_is_ended(pool: ChildPool, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.jobs.worker.pool.SHORT_SECONDS", 0.0)
     child = pool.take()
     messages(child, fit(path, trainers.quick))

@@ -18,12 +18,11 @@ from app.jobs.worker.attempts import Records
 from app.registry.repository import ModelRepository
 from app.registry.vector_repository import VectorRepository
 from app.tasks import runner
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.selection import train
 from relevance_bayes.records.jobs import Progress
-from relevance_bayes.records.reports import InputWarp, InputWidth
+from relevance_bayes.records.reports import Evidence, InputWarp, InputWidth
 from relevance_bayes.tasks.supervised.report import Hyperparameters, SupervisedPredictor
 from relevance_bayes.tasks.supervised.request import Validation
 from tests.jobs.worker import trainers
@@ -69,7 +68,7 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
     assert found.noise_sd == pytest.approx(0.5 * scale)
     assert report.evidence is not None
     assert report.evidence.value == pytest.approx(-10.0 - 9 * np.log(scale))
-    assert replace(report.evidence, value=0.0) == LogEvidence(0.0, "exact")
+    assert replace(report.evidence, value=0.0) == Evidence(0.0, "exact", 0.0, 0.0)
     assert (member.evidence_unreduced, member.score, report.integrated_evidence, report.alternatives) == (
         None,
         None,

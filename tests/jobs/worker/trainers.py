@@ -13,13 +13,13 @@ import numpy as np
 
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.spec import Spec
+from relevance_bayes.records.reports import Evidence
 from relevance_bayes.tasks.fit import Trainer
 
 CHOSEN = "tests.jobs.worker.trainers:chosen"
@@ -54,7 +54,7 @@ def model_of(rows: Rows, spec: Spec, *, chosen: tuple[int, ...] = (0, 1)) -> Mod
         alpha=weights,
         gamma=weights / (len(weights) + 1),
         noise_sd=0.5,
-        evidence=LogEvidence(-10.0, "exact"),
+        evidence=Evidence(-10.0, "exact", 0.0, 0.0),
         inputs=rows.X.shape[1],
         rows=len(rows.t),
         candidates=len(rows.t) + 1,

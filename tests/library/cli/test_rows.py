@@ -14,7 +14,7 @@ from relevance_bayes.cli.prediction_output import write_with_texts
 from relevance_bayes.cli.rows import Row, RowOptions, RowReader, text_rows
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.values import ColumnKind, NumberForm
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 
 KINDS: dict[str, ColumnKind] = {"x": "number", "on": "boolean", "who": "category", "at": "timestamp"}
 
@@ -99,7 +99,7 @@ def test_numbers_have_the_form_of_the_training_as_in_the_service(tmp_path: Path)
         assert rows == [{"x": 1.5, "price": value}, {"x": 2.5, "price": 7.0}]
         expected = Expected(tuple(kinds.items()), None, frozenset(), 10, 10**6, {"price": form})
         read = read_csv(path.read_bytes(), ReadOptions(), expected).block["price"]
-        assert isinstance(read, NumberColumn)
+        assert isinstance(read, NumberArray)
         assert read.values.tolist() == [value, 7.0]
 
 

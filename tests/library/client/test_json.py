@@ -6,7 +6,7 @@ import pytest
 
 from relevance_bayes.client.responses import Predictions
 from relevance_bayes.records.jobs import VersionName
-from relevance_bayes.records.json import Form, dumps
+from relevance_bayes.records.json import ResponseForm, dumps
 
 
 def test_what_is_no_number_is_sent_as_null_and_all_else_as_it_is() -> None:
@@ -35,9 +35,9 @@ def test_what_json_can_not_express_is_refused() -> None:
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff", b"[" * 100_000], ids=["none", "broken", "no text", "deep"])
 def test_other_text_is_refused(text: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - of several kinds
-        Form[Predictions](Predictions).read(text)
+        ResponseForm[Predictions](Predictions).read(text)
 
 
 def test_another_record_is_refused_at_its_place() -> None:
     with pytest.raises(ValueError, match="At /version: Should be a valid integer"):
-        Form[VersionName](VersionName).read(b'{"model":"m","version":"3"}')
+        ResponseForm[VersionName](VersionName).read(b'{"model":"m","version":"3"}')

@@ -8,7 +8,7 @@ from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Covariance, Gaussian, Laplacian, Matern52
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.process import Rows, Vectors, bound
+from relevance_bayes.core.process import ProcessRows, Vectors, bound
 from relevance_bayes.core.types import Array
 
 KERNELS: list[Covariance] = [Gaussian(), Matern52(), Laplacian()]
@@ -22,11 +22,11 @@ def hardly_a_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gaussian_process, "JITTER", 1e-11)
 
 
-def drawn(columns: int, *, rows: int = 30, seed: int = 0) -> Rows:
+def drawn(columns: int, *, rows: int = 30, seed: int = 0) -> ProcessRows:
     rng = np.random.default_rng(seed)
     X = rng.uniform(-2.0, 2.0, (rows, 2))
     t = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1] + 0.1 * rng.standard_normal(rows)
-    return Rows(X, t, np.column_stack([np.ones(rows), X])[:, :columns])
+    return ProcessRows(X, t, np.column_stack([np.ones(rows), X])[:, :columns])
 
 
 def guessed(columns: int, *, beta: float = 50.0) -> Hyperparameters:
@@ -34,7 +34,7 @@ def guessed(columns: int, *, beta: float = 50.0) -> Hyperparameters:
 
 
 def chosen_of(
-    rows: Rows,
+    rows: ProcessRows,
     h: Hyperparameters,
     *,
     kernel: Covariance = Gaussian(),  # noqa: B008
@@ -56,7 +56,7 @@ def chosen_of(
     )
 
 
-def bound_of(rows: Rows, h: Hyperparameters, kernel: Covariance, places: list[int]) -> float:
+def bound_of(rows: ProcessRows, h: Hyperparameters, kernel: Covariance, places: list[int]) -> float:
     chosen = np.array(places, np.intp)
     return bound(rows, Vectors(chosen, rows.X[chosen]), kernel, GaussianNoise(), h).value
 
@@ -253,7 +253,7 @@ def test_only_candidates_are_taken_and_all_of_them_at_most() -> None:
 @pytest.mark.parametrize("copies", [2, 3])
 def test_of_repeated_rows_one_is_selected(copies: int) -> None:
     rows, h = drawn(1, rows=15), guessed(1, beta=1e4)
-    again = Rows(np.tile(rows.X, (copies, 1)), np.tile(rows.t, copies), np.tile(rows.F, (copies, 1)))
+    again = ProcessRows(np.tile(rows.X, (copies, 1)), np.tile(rows.t, copies), np.tile(rows.F, (copies, 1)))
     found = chosen_of(again, h, minimum=1e-9)
     originals = found.places % 15
     assert len(set(originals.tolist())) == len(originals) >= 5
@@ -263,7 +263,7 @@ def test_of_repeated_rows_one_is_selected(copies: int) -> None:
 def test_among_equals_the_first_is_taken() -> None:
     """Two rows that mirror each other, and nothing else."""
     X = np.array([[-1.0, 0.0], [1.0, 0.0]])
-    found = chosen_of(Rows(X, np.array([1.0, 1.0]), np.empty((2, 0))), guessed(0), minimum=1e-6)
+    found = chosen_of(ProcessRows(X, np.array([1.0, 1.0]), np.empty((2, 0))), guessed(0), minimum=1e-6)
     assert found.places.tolist() == [0, 1]
 
 
@@ -351,8 +351,8 @@ def test_what_several_latents_gain_together_is_the_sum() -> None:
         before = Vectors(together.places[:k], rows.X[together.places[:k]])
         after = Vectors(together.places[: k + 1], rows.X[together.places[: k + 1]])
         rise = sum(
-            bound(Rows(rows.X, t, rows.F), after, Gaussian(), GaussianNoise(), h).value
-            - bound(Rows(rows.X, t, rows.F), before, Gaussian(), GaussianNoise(), h).value
+            bound(ProcessRows(rows.X, t, rows.F), after, Gaussian(), GaussianNoise(), h).value
+            - bound(ProcessRows(rows.X, t, rows.F), before, Gaussian(), GaussianNoise(), h).value
             for t in (gradient / h.beta).T
         )
         assert together.gains[k] == pytest.approx(rise, rel=1e-4)

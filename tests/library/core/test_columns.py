@@ -12,16 +12,16 @@ from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood, Poisson
 from relevance_bayes.core.linalg import squared_products
 from relevance_bayes.core.posterior import Columns
-from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient
+from relevance_bayes.core.process import ProcessRows, Vectors, bound, bound_gradient
 
 LIKELIHOODS: tuple[Likelihood, ...] = (GaussianNoise(), Bernoulli(), Poisson())
 
 
-def drawn(N: int, m: int) -> tuple[Rows, Vectors, Hyperparameters]:
+def drawn(N: int, m: int) -> tuple[ProcessRows, Vectors, Hyperparameters]:
     """Rows of two classes, of which the first m are inducing points."""
     rng = np.random.default_rng(0)
     X, places = rng.standard_normal((N, 3)), np.arange(m)
-    rows = Rows(X, (X.sum(axis=1) + rng.standard_normal(N) > 0.0).astype(np.float64), np.ones((N, 1)))
+    rows = ProcessRows(X, (X.sum(axis=1) + rng.standard_normal(N) > 0.0).astype(np.float64), np.ones((N, 1)))
     return rows, Vectors(places, X[places]), Hyperparameters(1.0, 1.0, np.ones(1), InputMap(np.full(3, 2.0)))
 
 

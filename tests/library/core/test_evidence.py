@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import dblquad, quad
 
-from relevance_bayes.core.evidence import Evidence, evidence, gain, sparsity_and_quality
+from relevance_bayes.core.evidence import EvaluatedEvidence, evidence, gain, sparsity_and_quality
 from relevance_bayes.core.factors import Factors, build
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood, OneAgainstRest
 from relevance_bayes.core.types import Array
@@ -26,7 +26,7 @@ GAUSSIAN = GaussianNoise()
 
 def found(
     likelihood: Likelihood, active: tuple[int, ...] = ACTIVE, seed: int = 0
-) -> tuple[Factors, Array, float, Evidence]:
+) -> tuple[Factors, Array, float, EvaluatedEvidence]:
     problem = problem_for(likelihood, seed=seed)
     start = problem.unweighted(len(active))
     factors = build(problem, active, start)
@@ -141,7 +141,7 @@ def test_laplaces_evidence_is_near_the_integral_over_two_weights() -> None:
 NUDGE = 1e-4
 
 
-def moved(factors: Factors, alpha: Array, beta: float, here: Evidence, step: Array) -> Evidence:
+def moved(factors: Factors, alpha: Array, beta: float, here: EvaluatedEvidence, step: Array) -> EvaluatedEvidence:
     return evidence(factors, alpha * np.exp(step[:-1]), beta * float(np.exp(step[-1])), here.posterior.mean)
 
 

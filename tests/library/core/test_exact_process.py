@@ -6,7 +6,7 @@ import pytest
 from relevance_bayes.core.exact_process import FEW_PROBES, PROBES, ExactProcess, probes, symmetric_rows, without_each
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap, Terms
 from relevance_bayes.core.kernels import CityBlock, Covariance, Gaussian, Laplacian, Matern32, Matern52
-from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences
 
@@ -23,27 +23,27 @@ FOLD = np.arange(0, N, 5)
 OTHERS = np.setdiff1d(np.arange(N), FOLD)
 
 
-def drawn(*, targets: int = 1, by_row: bool = False) -> Rows:
+def drawn(*, targets: int = 1, by_row: bool = False) -> ProcessRows:
     """Rows of three inputs with a bias and the inputs as columns."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(N, 3))
     t = np.sin(2.0 * X[:, :1]) + X[:, 1:2] + 0.1 * rng.normal(size=(N, targets))
     precisions = rng.uniform(0.5, 2.0, N) if by_row else None
-    return Rows(X, t[:, 0] if targets == 1 else t, np.hstack([np.ones((N, 1)), X]), precisions)
+    return ProcessRows(X, t[:, 0] if targets == 1 else t, np.hstack([np.ones((N, 1)), X]), precisions)
 
 
 def guessed(input_map: InputMap, terms: Terms | None = None) -> Hyperparameters:
     return Hyperparameters(50.0, 1.3, np.array([0.5, 2.0, 2.0, 2.0]), input_map, terms or Terms())
 
 
-def covariance(rows: Rows, kernel: Covariance, h: Hyperparameters) -> Array:
+def covariance(rows: ProcessRows, kernel: Covariance, h: Hyperparameters) -> Array:
     U = h.input_map(rows.X)
     C: Array = h.signal_variance * h.covariance(kernel)(U, U) + (rows.F / h.alpha) @ rows.F.T
     C.flat[:: len(C) + 1] += 1.0 / rows.precision(h.beta)
     return C
 
 
-def exact_information(rows: Rows, kernel: Covariance, h: Hyperparameters) -> Array:
+def exact_information(rows: ProcessRows, kernel: Covariance, h: Hyperparameters) -> Array:
     """1/2 tr(P C_i P C_j), C_i by differences."""
     theta, step = h.packed(), 1e-5
     slopes = [
@@ -98,7 +98,7 @@ def test_terms_of_single_inputs_have_an_information_too() -> None:
 
 def test_of_many_rows_the_information_of_a_kernel_that_is_no_function_of_squares_is_scaled_from_some() -> None:
     rows, h = drawn(), guessed(InputMap(WIDTHS))
-    many = Rows(*(np.concatenate([part, part + 0.01, part - 0.01]) for part in (rows.X, rows.t, rows.F)))
+    many = ProcessRows(*(np.concatenate([part, part + 0.01, part - 0.01]) for part in (rows.X, rows.t, rows.F)))
     found = ExactProcess.of(many, CityBlock(), h).information
     assert found.diagonal().min() >= 0.0
     assert found[0, 0] == pytest.approx(exact_information(many, CityBlock(), h)[0, 0], rel=0.5)

@@ -22,8 +22,7 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Ready, RealPrediction, latent
 from relevance_bayes.core.prediction import predict as predicted
 from relevance_bayes.core.priors import JITTER, GaussianProcess, Independent
-from relevance_bayes.core.process import Rows as ProcessRows
-from relevance_bayes.core.process import Vectors, bound
+from relevance_bayes.core.process import ProcessRows, Vectors, bound
 from relevance_bayes.core.selection import FitContext, Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Spec, check
 from relevance_bayes.core.types import Array

@@ -12,7 +12,7 @@ from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian, NumberTarget, Poisson
-from relevance_bayes.core.likelihoods.base import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberPrediction
 from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
 from relevance_bayes.core.model import InputRange, Model
 from relevance_bayes.core.partial_dependence import averages
@@ -70,7 +70,7 @@ def test_an_input_that_is_constant_has_no_range() -> None:
 @pytest.mark.parametrize("kind", get_args(NumberTarget), ids=lambda kind: kind.__name__)
 def test_a_log_link_is_where_the_latent_multiplies_the_mean(kind: type[NumberTarget]) -> None:
     likelihood = kind()
-    means = likelihood.predictive(Latent(np.array([1.0, 3.0]), np.zeros(2), np.zeros(2)), 0.3).mean
+    means = likelihood.predictive(LatentGaussian(np.array([1.0, 3.0]), np.zeros(2), np.zeros(2)), 0.3).mean
     is_logit = likelihood.targets == "share"
     assert likelihood.has_input_range == (is_logit or np.isclose(means[1] / means[0], np.exp(2.0)))
 

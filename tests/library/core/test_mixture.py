@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian, NumberTarget, Poisson, StudentT
-from relevance_bayes.core.likelihoods.base import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberPrediction
 from relevance_bayes.core.mixture import Groups, NumberMixture, mixture
 
 MEANS = np.array([-1.0, 0.5, 2.0, 0.3, 0.3, -2.0, 3.0])
@@ -17,7 +17,7 @@ LEVELS = (0.001, 0.025, 0.3, 0.5, 0.9, 0.975, 0.9999)
 
 
 def components(likelihood: NumberTarget) -> NumberPrediction:
-    latent = Latent(MEANS, np.full(7, 0.04), np.full(7, 0.01))
+    latent = LatentGaussian(MEANS, np.full(7, 0.04), np.full(7, 0.01))
     return likelihood.predictive(latent, None if likelihood.targets == "count" else 0.3)
 
 
@@ -73,7 +73,7 @@ def test_a_density_of_zero_is_the_logarithm_minus_infinity() -> None:
 
 
 def test_means_far_apart_have_a_finite_variance() -> None:
-    latent = Latent(np.array([-1e200, 1e200]), np.ones(2), np.zeros(2))
+    latent = LatentGaussian(np.array([-1e200, 1e200]), np.ones(2), np.zeros(2))
     found = mixture(GaussianNoise().predictive(latent, 1.0), Groups(np.array([0]), np.array([0.5, 0.5])))
     assert isinstance(found, NumberMixture)
     assert np.isfinite(found.variance).all()
@@ -83,7 +83,7 @@ def test_means_far_apart_have_a_finite_variance() -> None:
 def sample(noise_sd: float, likelihood: NumberTarget) -> tuple[NumberMixture, NumberMixture]:
     """A group of 64 components at the quantiles of a uniform distribution, and the same as a sample."""
     means = (np.arange(64.0) + 0.5) / 64.0
-    latent = Latent(means, np.zeros(64), np.zeros(64))
+    latent = LatentGaussian(means, np.zeros(64), np.zeros(64))
     found = likelihood.predictive(latent, None if likelihood.targets == "count" else noise_sd)
     groups = Groups(np.array([0]), np.full(64, 1.0 / 64.0))
     plain, smooth = mixture(found, groups), mixture(found, groups, is_sample=True)
@@ -107,7 +107,7 @@ def test_moments_of_a_sample_are_those_of_the_mixture(likelihood: NumberTarget) 
 
 
 def test_equal_components_of_a_sample_stay_as_they_are() -> None:
-    latent = Latent(np.repeat([0.0, 5.0], 20), np.zeros(40), np.zeros(40))
+    latent = LatentGaussian(np.repeat([0.0, 5.0], 20), np.zeros(40), np.zeros(40))
     groups = Groups(np.array([0]), np.full(40, 1.0 / 40.0))
     found = mixture(GaussianNoise().predictive(latent, 0.1), groups, is_sample=True)
     assert isinstance(found, NumberMixture)

@@ -25,8 +25,8 @@ from relevance_bayes.core.likelihoods import (
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import latent, leave_one_out, predict
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.process import Bound, Rows, Vectors, bound, bound_gradient
-from relevance_bayes.core.rows import Rows as SelectionRows
+from relevance_bayes.core.process import Bound, ProcessRows, Vectors, bound, bound_gradient
+from relevance_bayes.core.rows import Rows
 from relevance_bayes.core.spec import Spec, check
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences, process_spec, rows_for, sinc
@@ -36,7 +36,7 @@ PLACES = np.array([1, 4, 12, 20])
 RHOS = [0.05, 0.3, 0.7, 1.0]
 
 
-def drawn(*, by_row: bool) -> tuple[Rows, Vectors, Hyperparameters]:
+def drawn(*, by_row: bool) -> tuple[ProcessRows, Vectors, Hyperparameters]:
     """Rows of two inputs, vectors that left theirs, and hyperparameters with warps."""
     rng = np.random.default_rng(11)
     X = rng.normal(size=(N, 2))
@@ -44,7 +44,7 @@ def drawn(*, by_row: bool) -> tuple[Rows, Vectors, Hyperparameters]:
     h = Hyperparameters(3.0, 1.4, np.array([0.7, 2.0]), InputMap(np.array([0.9, 1.7]), *warp))
     F = np.column_stack([np.ones(N), X[:, 0]])
     precisions = np.exp(rng.normal(0.0, 1.5, N)) if by_row else None
-    return Rows(X, rng.normal(size=N), F, precisions), Vectors(PLACES, X[PLACES], X[PLACES] + 0.3), h
+    return ProcessRows(X, rng.normal(size=N), F, precisions), Vectors(PLACES, X[PLACES], X[PLACES] + 0.3), h
 
 
 def found_at(rho: float, *, by_row: bool) -> Bound:
@@ -133,7 +133,7 @@ def test_sums_over_rows_know_its_value_and_its_posterior(rho: float, *, by_row: 
     problem = pose(X, t, spec_of(rho, likelihood), noise_sd=sd if by_row else None)
     h = Hyperparameters(2.0, 1.4, np.array([0.7]), InputMap(np.array([1.0])))
     vectors = Vectors(np.array([3, 17, 29]), X[[3, 17, 29]])
-    rows = Rows(X, problem.t, np.ones((40, 1)), problem.precisions)
+    rows = ProcessRows(X, problem.t, np.ones((40, 1)), problem.precisions)
     found = bound(rows, vectors, Gaussian(), likelihood, h, rho)
     reached = process_sums.row_sums(problem, (40,), vectors, Gaussian(), h, np.full(4, 0.2), rho).at(h)
     assert reached.value == pytest.approx(found.value, rel=1e-10)
@@ -170,7 +170,7 @@ def test_leave_one_out_counts_what_is_left_out_as_noise_of_each_row() -> None:
     t -= t.mean()
     model: Model = fit(X, t, spec_of(0.6, max_functions=4))
     assert model.noise_sd is not None
-    found = leave_one_out(model, SelectionRows(X, t), 0.6)
+    found = leave_one_out(model, Rows(X, t), 0.6)
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
     residual_variance = latent(model, X).residual
     lam = 1.0 / (model.noise_sd**2 + 0.6 * residual_variance)

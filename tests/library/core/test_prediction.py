@@ -15,7 +15,15 @@ from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import ClassPrediction, Latent, Ready, RealPrediction, latent, predict, scores
+from relevance_bayes.core.prediction import (
+    ClassPrediction,
+    LatentGaussian,
+    Ready,
+    RealPrediction,
+    latent,
+    predict,
+    scores,
+)
 from relevance_bayes.core.priors import JITTER
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
@@ -36,7 +44,7 @@ def two_classes(probability: Array) -> ClassPrediction:
     return ClassPrediction(np.column_stack([1.0 - probability, probability]), zeros, zeros)
 
 
-def parts(found: Latent) -> tuple[Array, Array, Array]:
+def parts(found: LatentGaussian) -> tuple[Array, Array, Array]:
     return found.mean, found.weights, found.residual
 
 

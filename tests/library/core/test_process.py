@@ -22,7 +22,7 @@ from relevance_bayes.core.likelihoods import (
     OneAgainstRest,
     bernoulli,
 )
-from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient
+from relevance_bayes.core.process import ProcessRows, Vectors, bound, bound_gradient
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences
 
@@ -38,7 +38,7 @@ each_number_of_widths = pytest.mark.parametrize("one", [True, False], ids=["one 
 warped_or_not = pytest.mark.parametrize("warp", [True, False], ids=["warped", "plain"])
 
 
-def drawn(likelihood: Likelihood, *, rows: int = 20, inputs: int = 2, columns: int = 2, seed: int = 0) -> Rows:
+def drawn(likelihood: Likelihood, *, rows: int = 20, inputs: int = 2, columns: int = 2, seed: int = 0) -> ProcessRows:
     """Rows with a bias, and the inputs as columns after it."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((rows, inputs))
@@ -52,7 +52,7 @@ def drawn(likelihood: Likelihood, *, rows: int = 20, inputs: int = 2, columns: i
             t = np.square(curve)
         case _:
             t = curve
-    return Rows(X, t, np.column_stack([np.ones(rows), X])[:, :columns])
+    return ProcessRows(X, t, np.column_stack([np.ones(rows), X])[:, :columns])
 
 
 def guessed(columns: int = 2, inputs: int = 2, *, one: bool = False, warp: bool = False) -> Hyperparameters:
@@ -61,12 +61,12 @@ def guessed(columns: int = 2, inputs: int = 2, *, one: bool = False, warp: bool 
     return Hyperparameters(12.0, 0.8, np.linspace(0.5, 2.0, columns), InputMap(widths, *bends))
 
 
-def on_rows(rows: Rows, places: list[int]) -> Vectors:
+def on_rows(rows: ProcessRows, places: list[int]) -> Vectors:
     chosen = np.array(places, np.intp)
     return Vectors(chosen, rows.X[chosen])
 
 
-def prior_covariance(rows: Rows, kernel: Covariance, h: Hyperparameters) -> Array:
+def prior_covariance(rows: ProcessRows, kernel: Covariance, h: Hyperparameters) -> Array:
     """Of the latent at all rows: s K + F diag(1/alpha) F'."""
     U = h.input_map(rows.X)
     covariance: Array = h.signal_variance * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T
@@ -104,7 +104,7 @@ def test_a_process_without_columns_is_the_kernel_alone() -> None:
     assert len(gradient) == 4
 
 
-def closed_form(rows: Rows, E: Array, E_mm: Array, h: Hyperparameters) -> float:
+def closed_form(rows: ProcessRows, E: Array, E_mm: Array, h: Hyperparameters) -> float:
     """L with T in the weights of the functions themselves, rho = 0 [THEORY 9]."""
     F, N = len(h.alpha), len(rows.t)
     P = np.hstack([rows.F, E])
@@ -177,7 +177,7 @@ def test_another_vector_never_lowers_the_bound(likelihood: Likelihood, kernel: C
     assert (np.diff(values) >= -1e-8 * np.abs(values[1:])).all()
 
 
-def class_evidence(rows: Rows, h: Hyperparameters) -> float:
+def class_evidence(rows: ProcessRows, h: Hyperparameters) -> float:
     """log p(t) of few rows, the latent summed over a grid of Gauss-Hermite's points."""
     points, weights = np.polynomial.hermite_e.hermegauss(48)
     weights = weights / weights.sum()
@@ -351,7 +351,7 @@ def test_the_bound_of_classes_and_its_gradient_hold_the_columns_at_all_rows_once
     monkeypatch.setattr(bernoulli, "CELLS", 2**9)
     rng = np.random.default_rng(0)
     X, places = rng.standard_normal((20_000, 3)), np.arange(80)
-    rows = Rows(X, (X.sum(axis=1) + rng.standard_normal(20_000) > 0.0).astype(np.float64), np.ones((20_000, 1)))
+    rows = ProcessRows(X, (X.sum(axis=1) + rng.standard_normal(20_000) > 0.0).astype(np.float64), np.ones((20_000, 1)))
     vectors, h = Vectors(places, X[places]), Hyperparameters(1.0, 1.0, np.ones(1), InputMap(np.full(3, 2.0)))
     tracemalloc.start()
     found = bound(rows, vectors, Gaussian(), Bernoulli(), h)
@@ -367,7 +367,7 @@ def test_how_many_rows_are_computed_at_once_changes_nothing_but_rounding(
 ) -> None:
     rng = np.random.default_rng(3)
     X, places = rng.standard_normal((50, 3)), np.arange(6)
-    rows = Rows(X, (X.sum(axis=1) > 0.0).astype(np.float64), np.column_stack([np.ones(50), X[:, 0]]))
+    rows = ProcessRows(X, (X.sum(axis=1) > 0.0).astype(np.float64), np.column_stack([np.ones(50), X[:, 0]]))
     vectors = Vectors(places, X[places], X[places] + 0.1)
     h = Hyperparameters(4.0, 1.5, np.array([1.0, 0.3]), InputMap(np.full(3, 2.0), np.full(3, 0.2), np.full(3, -0.1)))
 

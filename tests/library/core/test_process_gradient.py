@@ -8,14 +8,14 @@ import pytest
 from relevance_bayes.core import linalg
 from relevance_bayes.core import rows as row_source
 from relevance_bayes.core.algorithms.sequential import AtOnce, InBlocks, of_bound
-from relevance_bayes.core.algorithms.task import Task
+from relevance_bayes.core.algorithms.task import ProcessTask
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.fitting import fit, iterates, pose
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap, Terms
 from relevance_bayes.core.kernels import Covariance, Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise, OneAgainstRest
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient, summed_bound
+from relevance_bayes.core.process import ProcessRows, Vectors, bound, bound_gradient, summed_bound
 from relevance_bayes.core.rows import ArrayRows
 from tests.library.core.drawn import friedman, process_spec
 
@@ -63,7 +63,7 @@ def test_two_passes_over_blocks_know_the_bound_and_its_whole_gradient(
     monkeypatch.setattr(row_source, "BLOCK_ROWS", block_rows)
     monkeypatch.setattr(linalg, "PIECE_BYTES", 8 * 10 * 11)
     posed = problem(targets, known_noise=known_noise)
-    rows = Rows(X, posed.t, posed.columns(FIXED), posed.precisions)
+    rows = ProcessRows(X, posed.t, posed.columns(FIXED), posed.precisions)
     found = bound(rows, vectors, kernel, posed.likelihood, h)
     slope, places = bound_gradient(rows, vectors, kernel, h, found)
     reached, summed, moved = summed_bound(posed, FIXED, vectors, kernel, h, posed.unweighted(7) + 0.5)
@@ -97,7 +97,7 @@ def test_what_is_climbed_in_blocks_is_what_is_climbed_on_all_rows_at_once(
     spec = process_spec(GaussianNoise(), inputs=True, vectors=vectors, max_functions=6)
     posed = pose(X, t - t.mean(), spec)
     task, state = (
-        Task.of(posed),
+        ProcessTask.of(posed),
         next(now.state for now in iterates(posed, spec) if now.state.process and now.state.process.phase == "together"),
     )
     assert state.process is not None
@@ -118,8 +118,8 @@ def test_what_is_climbed_in_blocks_is_what_is_climbed_on_all_rows_at_once(
 
 def test_next_to_no_noise_loses_nothing_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     posed = problem(1, known_noise=False)
-    task, h = Task.of(posed), replace(PLAIN, beta=1e12)
-    rows = Rows(X, posed.t, posed.columns(FIXED))
+    task, h = ProcessTask.of(posed), replace(PLAIN, beta=1e12)
+    rows = ProcessRows(X, posed.t, posed.columns(FIXED))
     at_once, slope, _ = AtOnce(task, rows)(STAY, h)
     monkeypatch.setattr(row_source, "BLOCK_ROWS", 13)
     first = InBlocks(task, posed, FIXED, posed.unweighted(7))
@@ -141,10 +141,10 @@ def test_a_fit_in_blocks_is_as_good_as_one_on_all_rows_at_once(monkeypatch: pyte
 
 
 def test_only_gaussian_noise_that_takes_nothing_of_what_is_left_out_is_summed() -> None:
-    rows = Rows(np.zeros((5_000, 1)), np.zeros(5_000), np.zeros((5_000, 0)))
+    rows = ProcessRows(np.zeros((5_000, 1)), np.zeros(5_000), np.zeros((5_000, 0)))
     posed = problem(1, known_noise=False)
-    assert Task.of(posed).in_blocks(rows) is not None
-    assert Task.of(replace(posed, prior=replace(Task.of(posed).prior, rho=0.3))).in_blocks(rows) is None
-    part = Task.of(posed).in_blocks(rows)
+    assert ProcessTask.of(posed).in_blocks(rows) is not None
+    assert ProcessTask.of(replace(posed, prior=replace(ProcessTask.of(posed).prior, rho=0.3))).in_blocks(rows) is None
+    part = ProcessTask.of(posed).in_blocks(rows)
     assert part is not None
     assert isinstance(part.source, ArrayRows)

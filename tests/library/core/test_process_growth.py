@@ -10,7 +10,7 @@ from relevance_bayes.core.algorithms import greedy as phases
 from relevance_bayes.core.algorithms import scales as short_scales
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.algorithms.state import Iterate
-from relevance_bayes.core.algorithms.task import Task, process_of
+from relevance_bayes.core.algorithms.task import ProcessTask, process_of
 from relevance_bayes.core.evidence import Chosen
 from relevance_bayes.core.fitting import fit, iterates, learned, pose, pose_rows
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
@@ -19,7 +19,7 @@ from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.linalg import root_of_gram
 from relevance_bayes.core.prediction import RealPrediction, predict
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.process import Rows, Vectors, bound, choose_more, row_sums
+from relevance_bayes.core.process import ProcessRows, Vectors, bound, choose_more, row_sums
 from relevance_bayes.core.rows import ArrayRows, Sampler
 from relevance_bayes.core.types import Array, Indices
 from tests.library.core.drawn import friedman, process_spec
@@ -57,7 +57,7 @@ def chosen(precisions: Array | None, *, min_gain: float = 0.1, maximum: int = 6,
 
 def bound_with(places: Indices, precisions: Array | None, h: Hyperparameters = H) -> float:
     F = np.column_stack([np.ones(ROWS), X[:, [0, 3]]])
-    return bound(Rows(X, T, F, precisions), vectors(CANDIDATES[places]), Gaussian(), GaussianNoise(), h).value
+    return bound(ProcessRows(X, T, F, precisions), vectors(CANDIDATES[places]), Gaussian(), GaussianNoise(), h).value
 
 
 @pytest.mark.parametrize("precisions", [None, PRECISIONS], ids=["one noise", "noise by row"])
@@ -135,7 +135,7 @@ def test_candidates_for_growth_are_those_that_are_not_in_the_model_wherever_the_
     kernel, *others = spec.basis
     spec = replace(spec, basis=(*others[:leading], kernel, *others[leading:]))
     problem = pose(drawn, t, spec)
-    state, task = list(iterates(problem, spec))[-1].state, Task.of(problem)
+    state, task = list(iterates(problem, spec))[-1].state, ProcessTask.of(problem)
     assert task.first == leading
     own, candidates = set(state.active), set((task.first + task.places_for_growth(state, problem.rows)).tolist())
     functions = set(range(task.first, task.first + task.functions.size))
@@ -181,7 +181,7 @@ def test_all_rows_are_read_a_block_at_a_time_alone(monkeypatch: pytest.MonkeyPat
     for source in (ArrayRows(drawn, t), partitioned(ArrayRows(drawn, t), 3), generated(drawn, t)):
         problem = pose_rows(source, spec, centres=centres)
         *_, last = iterates(problem, spec)
-        assert Task.of(problem).n_rows_together(last.state) == 700
+        assert ProcessTask.of(problem).n_rows_together(last.state) == 700
         ends.append(learned(problem, last))
     for other in ends[1:]:
         np.testing.assert_array_equal(other.mean, ends[0].mean)

@@ -13,7 +13,7 @@ from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.priors import JITTER, GaussianProcess
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import Bound, Rows, RowSums, Vectors, bound, bound_gradient, row_sums
+from relevance_bayes.core.process import Bound, ProcessRows, RowSums, Vectors, bound, bound_gradient, row_sums
 from relevance_bayes.core.rows import BLOCK_ROWS, ArrayRows, Reduction, S
 from tests.library.core.drawn import friedman, process_spec
 
@@ -35,8 +35,8 @@ def sums(origin: float = 0.0, *, threads: int = 1, kernel: Covariance = Gaussian
     return row_sums(problem(threads), FIXED, VECTORS, kernel, H, np.full(7, origin))
 
 
-def on_all_rows_at_once(h: Hyperparameters) -> tuple[Rows, Bound]:
-    rows = Rows(X, T, problem().columns(FIXED))
+def on_all_rows_at_once(h: Hyperparameters) -> tuple[ProcessRows, Bound]:
+    rows = ProcessRows(X, T, problem().columns(FIXED))
     return rows, bound(rows, VECTORS, Gaussian(), GaussianNoise(), h)
 
 

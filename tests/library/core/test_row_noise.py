@@ -23,9 +23,8 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.posterior import Augmented
 from relevance_bayes.core.prediction import Ready, RealPrediction, latent, leave_one_out, predict
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient
-from relevance_bayes.core.selection import Folding, Selection, Trained, train
-from relevance_bayes.core.selection import Rows as SelectionRows
+from relevance_bayes.core.process import ProcessRows, Vectors, bound, bound_gradient
+from relevance_bayes.core.selection import Folding, Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 from tests.library.core.drawn import by_differences, marginal_covariance, process_spec, sinc, spec_for
@@ -142,12 +141,12 @@ def test_looks_growth_and_loss_are_those_of_whitened_rows() -> None:
     np.testing.assert_allclose(found.gradient[:-1], slopes, rtol=1e-6, atol=1e-7)
 
 
-def drawn_process(rows: int) -> tuple[Rows, Hyperparameters]:
+def drawn_process(rows: int) -> tuple[ProcessRows, Hyperparameters]:
     rng = np.random.default_rng(7)
     X = rng.normal(size=(rows, 2))
     h = Hyperparameters(1.0, 1.4, np.array([0.7, 2.0]), InputMap(np.array([0.9, 1.7])))
     F = np.column_stack([np.ones(rows), X[:, 0]])
-    return Rows(X, rng.normal(size=rows), F, np.exp(rng.normal(1.0, 1.5, rows))), h
+    return ProcessRows(X, rng.normal(size=rows), F, np.exp(rng.normal(1.0, 1.5, rows))), h
 
 
 def test_the_process_itself_is_a_normal_distribution_with_each_rows_noise() -> None:
@@ -194,7 +193,7 @@ def test_sums_over_rows_compute_the_bound_on_all(monkeypatch: pytest.MonkeyPatch
     h = Hyperparameters(1.0, 1.4, np.array([0.7]), InputMap(np.array([3.0])))
     places = np.array([3, 17, 29])
     vectors = Vectors(places, X[places])
-    rows = Rows(X, problem.t, np.ones((40, 1)), sd**-2)
+    rows = ProcessRows(X, problem.t, np.ones((40, 1)), sd**-2)
     found = bound(rows, vectors, Gaussian(), BY_ROW, h)
     gradient, _ = bound_gradient(rows, vectors, Gaussian(), h, found)
     reached = process_sums.row_sums(problem, (40,), vectors, Gaussian(), h, np.full(4, 0.3)).at(h)
@@ -239,7 +238,7 @@ def test_the_bound_of_rows_twice_with_twice_the_variance_falls_by_what_t_alone_d
     rows, h = drawn_process(25)
     assert rows.precisions is not None
     F = np.vstack([rows.F, rows.F])
-    twice = Rows(np.vstack([rows.X, rows.X]), np.tile(rows.t, 2), F, np.tile(0.5 * rows.precisions, 2))
+    twice = ProcessRows(np.vstack([rows.X, rows.X]), np.tile(rows.t, 2), F, np.tile(0.5 * rows.precisions, 2))
     vectors = Vectors(np.array([1, 4]), rows.X[[1, 4]])
     here, there = (bound(some, vectors, Gaussian(), BY_ROW, h) for some in (rows, twice))
     np.testing.assert_allclose(there.optimum.posterior.mean, here.optimum.posterior.mean, rtol=1e-9)
@@ -276,7 +275,7 @@ def test_leave_one_out_is_what_a_fit_without_the_row_predicts_at_the_same_hyperp
     X, t, sd = scattered(30, 8)
     t -= np.average(t, weights=sd**-2)
     model = replace(fit(X, t, EACH[name], noise_sd=sd), augmentation=None)
-    found = leave_one_out(model, SelectionRows(X, t, sd), 0.0)
+    found = leave_one_out(model, Rows(X, t, sd), 0.0)
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
     precision = np.linalg.inv(model.covariance)
     residual = latent(model, X).residual
@@ -337,7 +336,7 @@ def test_targets_that_are_all_the_same_can_be_learned_from(algorithm: Algorithm)
 
 def test_a_training_measures_with_each_rows_noise() -> None:
     X, t, sd = scattered(60, 11)
-    rows, away = SelectionRows(X, t, sd), SelectionRows(*scattered(200, 12))
+    rows, away = Rows(X, t, sd), Rows(*scattered(200, 12))
     spec, alternative = GREEDY["free"], replace(WALKS["priced"], basis=spec_for(BY_ROW).basis)
     *_, last = train(rows, Selection(spec, compared_models=(alternative,), folds=3), folding=Folding(), held_out=away)
     assert isinstance(last, Trained)

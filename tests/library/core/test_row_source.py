@@ -19,7 +19,7 @@ from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.problem import Problem, check_source
-from relevance_bayes.core.rows import ArrayRows, Moments, PairwiseSum, RowBlock, RowSource, Sampler, n_blocks
+from relevance_bayes.core.rows import ArrayRows, InputMoments, PairwiseSum, RowBlock, RowSource, Sampler, n_blocks
 from relevance_bayes.core.types import Array
 from relevance_bayes.tasks import fit as mapped_rows
 from relevance_bayes.tasks.fit import MappedRows
@@ -98,9 +98,9 @@ def test_blocks_that_are_missing_or_come_twice_are_refused() -> None:
 
 def test_the_moments_of_one_block_are_those_of_its_rows_and_of_many_the_same_up_to_rounding() -> None:
     X = np.random.default_rng(0).standard_normal((5_000, 3)) * [1.0, 1e-3, 1e4] + [0.0, 7.0, -1e5]
-    one = ArrayRows(X[:4_000], np.zeros(4_000)).reduce(Moments.of)
+    one = ArrayRows(X[:4_000], np.zeros(4_000)).reduce(InputMoments.of)
     np.testing.assert_array_equal(one.sd, X[:4_000].std(axis=0))
-    many = ArrayRows(X, np.zeros(5_000)).reduce(Moments.of)
+    many = ArrayRows(X, np.zeros(5_000)).reduce(InputMoments.of)
     np.testing.assert_allclose(many.mean, X.mean(axis=0), rtol=1e-13, atol=1e-15)
     np.testing.assert_allclose(many.sd, X.std(axis=0), rtol=1e-12)
 

@@ -7,7 +7,7 @@ import pytest
 
 from relevance_bayes.core.algorithms.ascent import evidence_loss
 from relevance_bayes.core.evidence import (
-    Evidence,
+    EvaluatedEvidence,
     evidence,
     gain,
     mean_square,
@@ -36,7 +36,7 @@ LEFT = 1e-5
 """The remaining change of the precisions after an iteration that converges linearly."""
 
 
-def found(likelihood: Likelihood, active: tuple[int, ...] = ACTIVE, seed: int = 0) -> tuple[Factors, Evidence]:
+def found(likelihood: Likelihood, active: tuple[int, ...] = ACTIVE, seed: int = 0) -> tuple[Factors, EvaluatedEvidence]:
     problem = problem_for(likelihood, seed=seed)
     start = problem.unweighted(len(active))
     factors = build(problem, active, start)
@@ -44,7 +44,7 @@ def found(likelihood: Likelihood, active: tuple[int, ...] = ACTIVE, seed: int = 
     return factors, evidence(factors, alpha, beta, start)
 
 
-def sites(factors: Factors, here: Evidence) -> tuple[Array, Array]:
+def sites(factors: Factors, here: EvaluatedEvidence) -> tuple[Array, Array]:
     """Precisions (N,) and the Gaussian targets (N, K) that stand for the likelihood at the posterior."""
     rested, P, problem = here.posterior, columns_of(factors), factors.problem
     f, v = P @ rested.mean, np.einsum("nr,rs,ns->n", P, rested.covariance, P)

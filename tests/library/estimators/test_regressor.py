@@ -21,7 +21,7 @@ from relevance_bayes.core.pool import degrees_of_freedom_of
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators import RelevanceRegressor, SparseKernelPCA
 from relevance_bayes.estimators.fitting import blocks_of
-from relevance_bayes.tables.columns import NumberBlock, NumberColumn
+from relevance_bayes.tables.columns import NumberArray, NumberBlock
 
 RANDOM = np.random.default_rng(3)
 X = RANDOM.uniform(-5.0, 5.0, (60, 2))
@@ -247,7 +247,7 @@ def test_a_large_table_is_read_in_the_blocks_of_the_service() -> None:
     blocks = [*blocks_of(NumberBlock(("a", "b", "c"), matrix))]
     assert [first for first, _ in blocks] == [0, 174_762]
     columns = [block["b"] for _, block in blocks]
-    values = np.concatenate([column.values for column in columns if isinstance(column, NumberColumn)])
+    values = np.concatenate([column.values for column in columns if isinstance(column, NumberArray)])
     np.testing.assert_array_equal(values, matrix[:, 1])
 
 

@@ -16,9 +16,9 @@ from sklearn.model_selection import cross_val_score
 
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
 from relevance_bayes.estimators.base import MissingValues, Table, table_column, typed_column
-from relevance_bayes.estimators.fitting import SupervisedVersion
+from relevance_bayes.estimators.fitting import FittedSupervised
 from relevance_bayes.records.values import NumberForm
-from relevance_bayes.tables.columns import CategoryColumn, NumberColumn, TimestampColumn
+from relevance_bayes.tables.columns import CategoryArray, NumberArray, TimestampArray
 from tests.library.estimators.tables import MAKERS, Cells, cells, litres
 
 TABLE = cells()
@@ -233,16 +233,16 @@ def test_a_fit_that_fails_leaves_no_model(estimator: type[RelevanceRegressor]) -
 
 def test_values_of_objects_are_read_by_their_kind() -> None:
     numbers = typed_column("n", np.array([1, 2.5, None, float("nan")], object))
-    assert isinstance(numbers, NumberColumn)
+    assert isinstance(numbers, NumberArray)
     np.testing.assert_array_equal(numbers.values, [1.0, 2.5, np.nan, np.nan])
     texts = typed_column("c", np.array(["b", None, "a"], object))
-    assert isinstance(texts, CategoryColumn)
+    assert isinstance(texts, CategoryArray)
     assert (texts.labels, texts.codes.tolist()) == (("a", "b"), [1, -1, 0])
     points = typed_column("t", np.array(["1970-01-01T00:00:01.5", "1970-01-02", None], object))
-    assert isinstance(points, TimestampColumn)
+    assert isinstance(points, TimestampArray)
     np.testing.assert_array_equal(points.values, [1.5, 86_400.0, np.nan])
     ids = typed_column("id", np.array([2**60, 2**60 + 1]))
-    assert isinstance(ids, CategoryColumn)
+    assert isinstance(ids, CategoryArray)
     assert ids.labels == (str(2**60), str(2**60 + 1))
 
 
@@ -312,14 +312,14 @@ def test_a_null_is_a_gap_and_nan_is_refused_as_the_service_does(library: str) ->
     ):
         RelevanceRegressor().fit(table, [1.0, 2.0, 3.0])
     column = table_column(MAKERS[library]({"x": [1.0, None, 2.0]}), "x")  # type: ignore[arg-type]  # of any library
-    assert isinstance(column, NumberColumn)
+    assert isinstance(column, NumberArray)
     np.testing.assert_array_equal(column.values, [1.0, np.nan, 2.0])
 
 
 def test_a_null_in_a_dictionary_of_pyarrow_is_a_gap() -> None:
     column = pa.chunked_array([pa.array(["a", None, "b"]).dictionary_encode()])
     texts = table_column(pa.table({"t": column}), "t")
-    assert isinstance(texts, CategoryColumn)
+    assert isinstance(texts, CategoryArray)
     assert (texts.labels, texts.codes.tolist()) == (("a", "b"), [0, -1, 1])
     with pytest.raises(ValueError, match="y has a missing value in row 2 of the data"):
         RelevanceClassifier().fit([[1.0], [2.0], [3.0]], column)
@@ -334,10 +334,10 @@ def table_of(made: Callable[[Cells], object], table: Cells) -> Table:
 def test_words_for_missing_values_are_gaps_beside_numbers_booleans_and_times(made: Callable[[Cells], object]) -> None:
     moments: list[object] = ["2026-01-01", "2026-01-02", "NA", " n/a ", "?", "2026-01-04"]
     column = table_column(table_of(made, {"day": moments}), "day", missing=MissingValues())
-    assert isinstance(column, TimestampColumn)
+    assert isinstance(column, TimestampArray)
     assert np.isnan(column.values).tolist() == [False, False, True, True, True, False]
     texts = table_column(table_of(made, {"code": ["NA", "SE", "NO"]}), "code", missing=MissingValues())
-    assert isinstance(texts, CategoryColumn)
+    assert isinstance(texts, CategoryArray)
     assert texts.labels == ("NA", "NO", "SE")
 
 
@@ -345,7 +345,7 @@ def test_words_for_missing_values_are_gaps_beside_numbers_booleans_and_times(mad
 def test_a_column_of_objects_has_the_gaps_of_the_same_csv() -> None:
     cells: list[object] = [1, "NA", 2.5, "null", "", "-", 4]
     column = typed_column("x", np.array(cells, dtype=object), missing=MissingValues())
-    assert isinstance(column, NumberColumn)
+    assert isinstance(column, NumberArray)
     np.testing.assert_array_equal(column.values, [1.0, np.nan, 2.5, np.nan, np.nan, np.nan, 4.0])
     with pytest.raises(ValueError, match="`x` is 'NA' in row 2 of the data, expected a number"):
         typed_column("x", np.array(cells, dtype=object), missing=MissingValues.of(["-", ""]))
@@ -355,9 +355,9 @@ def test_listed_missing_values_replace_the_defaults_in_every_column(made: Callab
     missing = MissingValues.of(["-9", "se"])
     table = table_of(made, {"x": [1.0, -9.0, 3.0], "n": [-9, 5, 6], "code": ["NA", "SE", "NO"]})
     read = {name: table_column(table, name, missing=missing) for name in ("x", "n", "code")}
-    assert isinstance(read["x"], NumberColumn)
-    assert isinstance(read["n"], NumberColumn)
-    assert isinstance(read["code"], CategoryColumn)
+    assert isinstance(read["x"], NumberArray)
+    assert isinstance(read["n"], NumberArray)
+    assert isinstance(read["code"], CategoryArray)
     np.testing.assert_array_equal(read["x"].values, [1.0, np.nan, 3.0])
     np.testing.assert_array_equal(read["n"].values, [np.nan, 5.0, 6.0])
     assert [read["code"].labels[code] if code >= 0 else None for code in read["code"].codes] == ["NA", None, "NO"]
@@ -391,12 +391,12 @@ def test_a_document_keeps_the_forms_of_numbers_in_files() -> None:
     model = RelevanceRegressor(effort="quick", inputs=["guests", "temperature"]).fit(
         MAKERS["pyarrow"](table), litres(table)
     )
-    version = SupervisedVersion.read(model.document_)
+    version = FittedSupervised.read(model.document_)
     exported, form = version.exported, NumberForm("€", thousands=",")
     plan = exported.report.plan
     inputs = tuple(replace(one, form=form if one.name == "guests" else None) for one in plan.inputs)
     written = replace(exported, report=replace(exported.report, plan=replace(plan, inputs=inputs)))
-    document = SupervisedVersion.of(written, version.vectors).document
-    assert SupervisedVersion.read(document).exported.report.plan.inputs == inputs
+    document = FittedSupervised.of(written, version.vectors).document
+    assert FittedSupervised.read(document).exported.report.plan.inputs == inputs
     assert b"number_forms" not in model.document_
     assert b"number_forms" in document

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.records.values import Period
-from relevance_bayes.tables.columns import TimestampColumn
+from relevance_bayes.tables.columns import TimestampArray
 from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding, column_names, column_units, encode_inputs
 from relevance_bayes.tables.encoding.columns import DAY, PeriodStatistics, calendar_columns, phases
 
@@ -55,11 +55,13 @@ def test_periods_are_inputs_of_which_the_values_span_two_and_within_which_they_d
 
 @pytest.mark.parametrize("indicator", [False, True])
 def test_a_timestamp_has_its_number_then_sine_and_cosine_of_each_period(indicator: bool) -> None:
-    column = EncodedNumber("day", "timestamp", 1e9, 2e6, 1e9 if indicator else None, indicator, PERIODS)
-    encoding = InputEncoding((column, EncodedNumber("x", "timestamp", 0.0, 1.0, None, indicator=False)))
+    column = EncodedNumber(
+        "day", "timestamp", 1e9, 2e6, fill=1e9 if indicator else None, indicator=indicator, periods=PERIODS
+    )
+    encoding = InputEncoding((column, EncodedNumber("x", "timestamp", 0.0, 1.0, fill=None, indicator=False)))
     values = np.array([1.1e9, 1.2e9, np.nan]) if indicator else np.array([1.1e9, 1.2e9])
-    others = TimestampColumn(np.arange(float(len(values))))
-    encoded, faults = encode_inputs(encoding, {"day": TimestampColumn(values), "x": others})
+    others = TimestampArray(np.arange(float(len(values))))
+    encoded, faults = encode_inputs(encoding, {"day": TimestampArray(values), "x": others})
     assert faults == ()
     np.testing.assert_allclose(encoded[:2, 0], [50.0, 100.0])
     turns = 2.0 * np.pi * np.array([phases(values[:2], period) for period in PERIODS])

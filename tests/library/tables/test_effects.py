@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.tables.columns import CategoryColumn
+from relevance_bayes.tables.columns import CategoryArray
 from relevance_bayes.tables.encoding import EncodedEffects, InputEncoding, column_names, encode_inputs
 from relevance_bayes.tables.encoding import columns as effects
 from relevance_bayes.tables.encoding.columns import FOLDS, EffectStatistics, encoded_effects, shrunken_effects
@@ -18,7 +18,7 @@ LABELS = tuple("abcdefgh")
 def statistics(y: Array, folds: Indices) -> EffectStatistics:
     found = EffectStatistics(1)
     for rows in np.array_split(RNG.permutation(len(y)), 4):
-        found.add(CategoryColumn(CODES[rows], LABELS), y[rows, None], folds[rows])
+        found.add(CategoryArray(CODES[rows], LABELS), y[rows, None], folds[rows])
     return found
 
 
@@ -67,9 +67,9 @@ def test_targets_that_do_not_depend_on_the_text_are_shrunk_to_nothing_on_average
 
 def test_effects_have_unit_size_over_the_rows_and_others_are_0() -> None:
     found = statistics(Y, np.zeros(len(Y), np.intp))
-    encoded = EncodedEffects("shop", found.texts, encoded_effects(found), 0.0, indicator=True)
+    encoded = EncodedEffects("shop", found.texts, encoded_effects(found), fill=0.0, indicator=True)
     encoding = InputEncoding((encoded,))
-    column = CategoryColumn(np.append(CODES, [8, -1]).astype(np.int32), (*LABELS, "unknown"))
+    column = CategoryArray(np.append(CODES, [8, -1]).astype(np.int32), (*LABELS, "unknown"))
     found_rows, faults = encode_inputs(encoding, {"shop": column})
     assert faults == ()
     assert np.square(found_rows[: len(Y), 0]).mean() == pytest.approx(1.0)
@@ -78,8 +78,8 @@ def test_effects_have_unit_size_over_the_rows_and_others_are_0() -> None:
 
 
 def test_a_missing_text_is_a_fault_where_none_is_accepted() -> None:
-    encoding = InputEncoding((EncodedEffects("shop", ("a",), ((1.0,), (2.0,)), None, indicator=False),))
-    found_rows, faults = encode_inputs(encoding, {"shop": CategoryColumn(np.array([0, -1], np.int32), ("a",))})
+    encoding = InputEncoding((EncodedEffects("shop", ("a",), ((1.0,), (2.0,)), fill=None, indicator=False),))
+    found_rows, faults = encode_inputs(encoding, {"shop": CategoryArray(np.array([0, -1], np.int32), ("a",))})
     assert [(fault.row, fault.column) for fault in faults] == [(1, "shop")]
     np.testing.assert_array_equal(found_rows[0], [1.0, 2.0])
     assert np.isnan(found_rows[1]).all()

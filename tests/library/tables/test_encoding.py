@@ -35,7 +35,7 @@ from relevance_bayes.tables.encoding import (
 )
 from relevance_bayes.tables.kinds import iso_8601, seconds_of
 from relevance_bayes.tasks.supervised.request import SupervisedRequest, named_likelihood
-from relevance_bayes.tasks.supervised.rows import Statistics
+from relevance_bayes.tasks.supervised.rows import TrainingStatistics
 from relevance_bayes.tasks.union import plan
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, flags, moments, numbers, texts
 
@@ -65,7 +65,7 @@ def encoding_of(
         likelihood=None if likelihood is None else named_likelihood(likelihood),
         dates="time",
     )
-    statistics = Statistics(plan(request, dataset_of(table)))
+    statistics = TrainingStatistics(plan(request, dataset_of(table)))
     for _, block in cut_up(table, *ends):
         statistics.add(block, np.ones(block_rows(block), np.bool_), np.arange(block_rows(block), dtype=np.uint64))
     return statistics.encoding()
@@ -170,7 +170,9 @@ def test_an_unseen_category_is_a_fault_that_names_it_and_the_known_ones() -> Non
 
 def test_only_the_first_twenty_known_categories_are_listed() -> None:
     names = tuple(f"c{number:02}" for number in range(25))
-    encoding = Encoding((EncodedCategory("c", names, None, False),), EncodedTarget("y", "number", 0.0, 1.0, ()))
+    encoding = Encoding(
+        (EncodedCategory("c", names, fill=None, indicator=False),), EncodedTarget("y", "number", 0.0, 1.0, ())
+    )
     _, faults = encode_inputs(encoding, {"c": texts("other")})
     assert "'c19' and 5 more" in faults[0].detail
     assert "c20" not in faults[0].detail
@@ -178,16 +180,16 @@ def test_only_the_first_twenty_known_categories_are_listed() -> None:
 
 def test_categories_are_those_of_the_chosen_rows_alone() -> None:
     table: Block = {"colour": texts("red", "blue", "green", "blue"), "y": numbers(1, 2, 4, 5)}
-    statistics = Statistics(plan(SupervisedRequest(DATASET_ID, "y"), dataset_of(table)))
+    statistics = TrainingStatistics(plan(SupervisedRequest(DATASET_ID, "y"), dataset_of(table)))
     statistics.add(table, np.array([True, True, False, True]), np.arange(4, dtype=np.uint64))
     assert column_names(statistics.encoding()) == ("colour=blue", "colour=red")
 
 
 def test_a_column_that_is_constant_in_training_keeps_the_scale_one() -> None:
     table: Block = {"x": numbers(0.1, 0.1, 0.1, 7), "y": numbers(1, 2, 4, 5)}
-    statistics = Statistics(plan(SupervisedRequest(DATASET_ID, "y"), dataset_of(table)))
+    statistics = TrainingStatistics(plan(SupervisedRequest(DATASET_ID, "y"), dataset_of(table)))
     statistics.add(table, np.array([True, True, True, False]), np.arange(4, dtype=np.uint64))
-    assert statistics.encoding().inputs == (EncodedNumber("x", "number", 0.1, 1.0, None, False),)
+    assert statistics.encoding().inputs == (EncodedNumber("x", "number", 0.1, 1.0, fill=None, indicator=False),)
 
 
 def test_numbers_at_the_ends_of_the_range_are_standardised_without_overflow() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 
 from relevance_bayes.records.baselines import CategoryHistogram, NumberHistogram
-from relevance_bayes.tables.columns import CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.columns import CategoryArray, Column, NumberArray, TimestampArray
 from relevance_bayes.tables.moments import (
     MAX_BINS,
     MAX_CATEGORIES,
@@ -64,7 +64,7 @@ def test_without_drift_psi_is_on_average_the_bins_less_one_times_both_reciprocal
 def test_bins_are_quantiles_and_counts_those_of_a_loop_over_the_rows() -> None:
     values = np.random.default_rng(0).normal(size=1_003)
     values[[3, 7, 9]] = np.nan
-    found = numbers_of(NumberColumn(values))
+    found = numbers_of(NumberArray(values))
     assert found.missing == 3
     assert (found.min, found.max) == (np.nanmin(values), np.nanmax(values))
     assert len(found.counts) == MAX_BINS
@@ -107,8 +107,8 @@ def test_the_most_frequent_categories_have_bins_and_all_others_one() -> None:
 
 def test_labels_are_counted_by_their_texts_whatever_their_codes() -> None:
     found = Binning(histogram_of("x", texts("red", "red", "blue")))
-    one = CategoryColumn(np.array([0, 1, -1], np.int32), ("blue", "red"))
-    other = CategoryColumn(np.array([1, 0, -1], np.int32), ("red", "blue"))
+    one = CategoryArray(np.array([0, 1, -1], np.int32), ("blue", "red"))
+    other = CategoryArray(np.array([1, 0, -1], np.int32), ("red", "blue"))
     assert found.observed(one).tolist() == found.observed(other).tolist() == [1, 1, 0, 1]
 
 
@@ -116,7 +116,7 @@ def test_flags_and_points_in_time_are_counted() -> None:
     of_flags = Binning(histogram_of("x", flags(True, False, True, None)))
     assert of_flags.expected == (1, 2, 0, 1)
     assert of_flags.observed(flags(True, None, None)).tolist() == [0, 1, 0, 2]
-    times = TimestampColumn(np.arange(100.0))
+    times = TimestampArray(np.arange(100.0))
     assert numbers_of(times).kind == "timestamp"
     assert Binning(numbers_of(times)).observed(times).tolist() == list(Binning(numbers_of(times)).expected)
 
@@ -132,7 +132,7 @@ def test_a_column_of_another_kind_has_no_counts(column: Column) -> None:
 @settings(max_examples=examples(200))
 @given(st.lists(st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=300))
 def test_the_counts_of_the_same_rows_are_those_of_the_histogram(values: list[float | None]) -> None:
-    column = NumberColumn(np.array([np.nan if value is None else value for value in values]))
+    column = NumberArray(np.array([np.nan if value is None else value for value in values]))
     found = Binning(histogram_of("x", column))
     assert tuple(found.observed(column).tolist()) == found.expected
     assert sum(found.expected) == len(values)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding, column_names, encode_inputs
 from relevance_bayes.tables.moments import logarithmic_scale, signed_exponential, signed_logarithm
 
@@ -65,10 +65,10 @@ def test_logarithms_are_standardised_by_the_rows() -> None:
 
 @pytest.mark.parametrize("rows", [1, 8])
 def test_a_number_by_its_logarithm_is_encoded_and_decoded(rows: int) -> None:
-    column = EncodedNumber("income", "number", 1.5, 2.0, None, False, unit=0.5)
-    encoding = InputEncoding((EncodedNumber("x", "number", 1.0, 4.0, None, False), column))
+    column = EncodedNumber("income", "number", 1.5, 2.0, fill=None, indicator=False, unit=0.5)
+    encoding = InputEncoding((EncodedNumber("x", "number", 1.0, 4.0, fill=None, indicator=False), column))
     values = VALUES[:rows]
-    encoded, faults = encode_inputs(encoding, {"x": NumberColumn(values), "income": NumberColumn(values)})
+    encoded, faults = encode_inputs(encoding, {"x": NumberArray(values), "income": NumberArray(values)})
     assert faults == ()
     np.testing.assert_allclose(encoded[:, 0], (values - 1.0) / 4.0)
     np.testing.assert_allclose(encoded[:, 1], (signed_logarithm(values, 0.5) - 1.5) / 2.0)
@@ -77,10 +77,10 @@ def test_a_number_by_its_logarithm_is_encoded_and_decoded(rows: int) -> None:
 
 
 def test_a_missing_number_has_the_logarithm_of_the_fill_and_others_have_a_fault() -> None:
-    column = EncodedNumber("income", "number", np.log(3.0), 2.0, 1.0, True, unit=0.5)
-    encoded, faults = encode_inputs(InputEncoding((column,)), {"income": NumberColumn(np.array([np.nan, 1.0]))})
+    column = EncodedNumber("income", "number", np.log(3.0), 2.0, fill=1.0, indicator=True, unit=0.5)
+    encoded, faults = encode_inputs(InputEncoding((column,)), {"income": NumberArray(np.array([np.nan, 1.0]))})
     assert faults == ()
     np.testing.assert_allclose(encoded, [[0.0, 1.0], [0.0, 0.0]], atol=1e-15)
-    without = EncodedNumber("income", "number", 0.0, 1.0, None, False, unit=0.5)
-    _, faults = encode_inputs(InputEncoding((without,)), {"income": NumberColumn(np.array([np.nan, 1.0]))})
+    without = EncodedNumber("income", "number", 0.0, 1.0, fill=None, indicator=False, unit=0.5)
+    _, faults = encode_inputs(InputEncoding((without,)), {"income": NumberArray(np.array([np.nan, 1.0]))})
     assert [fault.row for fault in faults] == [0]

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.encoding.columns import MAX_VALUES, Limits, ValueSample
+from relevance_bayes.tables.encoding.columns import MAX_VALUES, OrdinaryRange, ValueSample
 
 
-def limits(values: Array, *, blocks: int = 1) -> Limits | None:
+def limits(values: Array, *, blocks: int = 1) -> OrdinaryRange | None:
     sample = ValueSample()
     for block in np.array_split(values, blocks):
         sample.add(block)
@@ -66,4 +66,4 @@ def test_limits_do_not_depend_on_blocks_or_order(blocks: int, seed: int) -> None
 
 
 def test_a_gap_in_the_cells_is_not_outlying() -> None:
-    assert Limits(0.0, 1.0).outside(np.array([np.nan, 0.5, 2.0])).tolist() == [False, False, True]
+    assert OrdinaryRange(0.0, 1.0).outside(np.array([np.nan, 0.5, 2.0])).tolist() == [False, False, True]

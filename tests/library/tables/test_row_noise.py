@@ -13,7 +13,7 @@ from relevance_bayes.tables.columns import Block, Column, block_rows
 from relevance_bayes.tables.encoding import EncodedTarget, encode_noise, encode_target
 from relevance_bayes.tables.encoding.table import MAX_SCALED
 from relevance_bayes.tasks.supervised.request import OrderSplit, SupervisedRequest, named_likelihood
-from relevance_bayes.tasks.supervised.rows import Statistics
+from relevance_bayes.tasks.supervised.rows import TrainingStatistics
 from relevance_bayes.tasks.union import plan
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
@@ -88,7 +88,7 @@ def test_a_column_that_is_not_there_or_is_the_target_is_refused(name: str, given
 
 
 def test_targets_are_standardised_and_their_noise_with_them() -> None:
-    statistics = Statistics(plan(REQUEST, dataset_of(TABLE)))
+    statistics = TrainingStatistics(plan(REQUEST, dataset_of(TABLE)))
     statistics.add(TABLE, np.ones(block_rows(TABLE), np.bool_), np.arange(block_rows(TABLE), dtype=np.uint64))
     target = statistics.encoding().target
     assert (target.noise_column, target.shift) == ("sd", 30.0)

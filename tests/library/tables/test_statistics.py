@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance_bayes.records.values import ColumnKind
-from relevance_bayes.tables.columns import Block, CategoryColumn, ColumnSummary, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, ColumnSummary, NumberArray
 from relevance_bayes.tables.statistics import MAX_CELLS_WAITING, TableStatistics
 from tests.small_tables import cut_up, flags, moments, numbers, texts
 
@@ -32,8 +32,8 @@ def seen(*blocks: Block) -> TableStatistics:
     return statistics
 
 
-def one(column: NumberColumn | CategoryColumn) -> ColumnSummary:
-    statistics = TableStatistics(("x",), ("category" if isinstance(column, CategoryColumn) else "number",))
+def one(column: NumberArray | CategoryArray) -> ColumnSummary:
+    statistics = TableStatistics(("x",), ("category" if isinstance(column, CategoryArray) else "number",))
     statistics.add({"x": column})
     return statistics.summaries()[0]
 
@@ -112,7 +112,7 @@ def test_more_rows_than_wait_are_as_good_as_few() -> None:
     values = np.random.default_rng(1).normal(1e6, 1.0, MAX_CELLS_WAITING + 1000)
     statistics = TableStatistics(("x",), ("number",))
     for piece in np.array_split(values, 7):
-        statistics.add({"x": NumberColumn(piece)})
+        statistics.add({"x": NumberArray(piece)})
     (summary,) = statistics.summaries()
     assert summary.mean == pytest.approx(values.mean(), rel=1e-14)
     assert summary.sd == pytest.approx(values.std(), rel=1e-9)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Poisson
 from relevance_bayes.records.values import Cell, InputColumn
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, TimestampColumn, block_rows
+from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray, TimestampArray, block_rows
 from relevance_bayes.tables.encoding import Encoding, raw_cells
 from relevance_bayes.tasks import rows as canonical
 from relevance_bayes.tasks import rows as complete
@@ -43,17 +43,17 @@ def table(rows: int = ROWS) -> dict[str, Column]:
     x, z = rng.normal(size=rows)[once], rng.uniform(size=rows)[once]
     shops = [f"shop {number}" for number in rng.integers(0, rows // 3, rows)[once]]
     return {
-        "x": NumberColumn(x),
+        "x": NumberArray(x),
         "z": numbers(*(None if row % 11 == 3 else z[row] for row in once.tolist())),
-        "-x": NumberColumn(np.sort(x)[::-1].copy()),
-        "day": TimestampColumn(np.array(1.7e9 + 86_400.0 * once, np.float64)),
+        "-x": NumberArray(np.sort(x)[::-1].copy()),
+        "day": TimestampArray(np.array(1.7e9 + 86_400.0 * once, np.float64)),
         "colour": texts(*(None if row % 13 == 5 else ("red", "blue", "green")[row % 3] for row in once.tolist())),
         "open": flags(*(row % 5 < 2 for row in once.tolist())),
         "shop": texts(*shops),
         "patient": texts(*("abcdef"[row % 6] for row in once.tolist())),
-        "sd": NumberColumn(0.1 + z),
-        "y": NumberColumn(3.0 * x + 10.0 + z),
-        "visits": NumberColumn(np.floor(5.0 * z)),
+        "sd": NumberArray(0.1 + z),
+        "y": NumberArray(3.0 * x + 10.0 + z),
+        "visits": NumberArray(np.floor(5.0 * z)),
         "class": texts(*("lmh"[int(2.9 * value)] for value in z.tolist())),
     }
 
@@ -173,16 +173,16 @@ def ordered(block: Block, inputs: Sequence[str], directory: Path) -> tuple[list[
     return [one.name for one in found.inputs], [*map(int, numbers_)], np.concatenate([part.draws for part in parts])
 
 
-def numeric(rows: int) -> dict[str, NumberColumn]:
+def numeric(rows: int) -> dict[str, NumberArray]:
     rng = np.random.default_rng(0)
-    return {name: NumberColumn(rng.normal(size=rows)) for name in ("a", "b", "c", "y")}
+    return {name: NumberArray(rng.normal(size=rows)) for name in ("a", "b", "c", "y")}
 
 
 @pytest.mark.parametrize("factor", [100.0, 0.3048, 1e-6])
 def test_other_units_and_other_names_change_no_order(factor: float, tmp_path: Path) -> None:
     block = numeric(200)
     inputs, rows, _ = ordered(block, "abc", tmp_path)
-    scaled = {name: NumberColumn(factor * column.values + 5.0) for name, column in block.items()}
+    scaled = {name: NumberArray(factor * column.values + 5.0) for name, column in block.items()}
     assert ordered(scaled, "abc", tmp_path)[:2] == (inputs, rows)
     other = {"a": "z", "b": "y2", "c": "x", "y": "y"}
     named = {other[name]: column for name, column in block.items()}
@@ -192,8 +192,8 @@ def test_other_units_and_other_names_change_no_order(factor: float, tmp_path: Pa
 def test_columns_with_equal_values_are_ordered_by_what_the_target_is_beside_them(tmp_path: Path) -> None:
     """Of a designed experiment all factors have the same values."""
     factors = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1)
-    block = {name: NumberColumn(row) for name, row in zip("abc", factors, strict=True)}
-    block["y"] = NumberColumn(np.arange(8.0))
+    block = {name: NumberArray(row) for name, row in zip("abc", factors, strict=True)}
+    block["y"] = NumberArray(np.arange(8.0))
     inputs, rows, _ = ordered(block, "abc", tmp_path)
     named = {"a": block["c"], "b": block["a"], "c": block["b"], "y": block["y"]}
     again = dict(zip("cab", "abc", strict=True))
@@ -239,7 +239,7 @@ def test_a_part_has_the_labels_of_its_own_rows_where_a_column_has_many(
     seen: dict[int, Cell] = {}
     for part in found.parts():
         column = part.block["a"]
-        assert isinstance(column, CategoryColumn)
+        assert isinstance(column, CategoryArray)
         assert len(column.labels) <= len(column.codes) == len(part.numbers) <= 10
         for row, number in enumerate(part.numbers.tolist()):
             seen[int(number)] = raw_cells(part.block, row, ["a"])["a"]

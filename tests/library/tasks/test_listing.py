@@ -15,9 +15,9 @@ from tests.exports.trained import trained
 
 ENCODING = Encoding(
     (
-        EncodedNumber("time", "number", 100.0, 10.0, 90.0, True),
-        EncodedCategory("colour", ("red", "blue"), None, False),
-        EncodedNumber("depth", "number", -5.0, 2.0, None, False),
+        EncodedNumber("time", "number", 100.0, 10.0, fill=90.0, indicator=True),
+        EncodedCategory("colour", ("red", "blue"), fill=None, indicator=False),
+        EncodedNumber("depth", "number", -5.0, 2.0, fill=None, indicator=False),
     ),
     EncodedTarget("y", "number", 0.0, 1.0, ()),
 )

@@ -1,6 +1,6 @@
 import numpy as np
 
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray, block_rows
 from relevance_bayes.tasks.rows import MAX_CELLS, MAX_SAMPLED_ROWS, RowSample, joined, mixed
 from tests.small_tables import flags, moments, numbers, texts
 
@@ -13,13 +13,13 @@ def sampled(rows: int, parts: int, columns: int = 1) -> Block:
     for first in range(0, rows, rows // parts):
         values = np.arange(float(first), first + rows // parts)
         every = np.ones(len(values), np.bool_)
-        sample.add(dict.fromkeys(names, NumberColumn(values)), every, mixed(values.astype(np.uint64)))
+        sample.add(dict.fromkeys(names, NumberArray(values)), every, mixed(values.astype(np.uint64)))
     return sample.block()
 
 
 def values_of(block: Block) -> list[float]:
     column = block["x0"]
-    assert isinstance(column, NumberColumn)
+    assert isinstance(column, NumberArray)
     return [float(value) for value in column.values]
 
 
@@ -51,7 +51,7 @@ def test_only_chosen_rows_are_sampled_and_labels_keep_their_texts() -> None:
     block = sample.block()
     assert list(block) == ["c", "y"]
     column = block["c"]
-    assert isinstance(column, CategoryColumn)
+    assert isinstance(column, CategoryArray)
     assert [column.labels[code] if code >= 0 else None for code in column.codes] == ["red", None, "blue"]
     assert RowSample(["x"], rows=0).block() == {}
 
@@ -59,6 +59,6 @@ def test_only_chosen_rows_are_sampled_and_labels_keep_their_texts() -> None:
 def test_columns_of_every_kind_are_joined() -> None:
     both = [joined([column, column]) for column in (flags(True, None), moments(1, None), numbers(1, None))]
     for column in both:
-        assert not isinstance(column, CategoryColumn)
+        assert not isinstance(column, CategoryArray)
         assert len(column.values) == 4
     assert type(both[0]) is not type(both[1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.selection import Rows, Selection, Step, train
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 from relevance_bayes.tasks.supervised.cost import Cost, WorkStage, bounds_of, folds_of, planned_cost
 from relevance_bayes.tasks.supervised.request import SupervisedPlan, SupervisedRequest
 from relevance_bayes.tasks.union import plan
@@ -194,7 +194,7 @@ def test_a_machine_of_another_speed_has_the_same_shares_where_its_speed_is_known
 
 
 X = np.random.default_rng(0).uniform(size=(60, 2))
-COLUMNS = {"x1": NumberColumn(X[:, 0]), "x2": NumberColumn(X[:, 1])}
+COLUMNS = {"x1": NumberArray(X[:, 0]), "x2": NumberArray(X[:, 1])}
 REQUEST = SupervisedRequest(DATASET_ID, "y")
 
 
@@ -204,7 +204,7 @@ def test_over_a_whole_training_every_step_is_of_a_planned_stage_and_no_share_fal
     t = np.exp(np.sin(5.0 * X[:, 0]) + X[:, 1])
     if of == "classes":
         t = (t > 2.0).astype(np.float64)
-    target = NumberColumn(t) if of == "numbers" else flags(*(t > 0.0))
+    target = NumberArray(t) if of == "numbers" else flags(*(t > 0.0))
     planned = plan(REQUEST, dataset_of({**COLUMNS, "y": target}))
     cost, clock = planned_cost(planned, len(t)), Clock()
     work, shares = WorkProgress(cost, 1.0, clock=clock), []

@@ -12,7 +12,7 @@ from relevance_bayes.core.likelihoods import LogGaussian, StudentT
 from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.core.prediction import scores
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.tables.columns import Block, BooleanColumn
+from relevance_bayes.tables.columns import Block, BooleanArray
 from relevance_bayes.tables.encoding import encode_inputs, encode_target, user_scores
 from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
 from relevance_bayes.tasks.options import PredictOptions
@@ -59,7 +59,7 @@ def test_figures_of_numbers_are_those_that_a_fit_records(made: NewSupervisedVers
 
 def test_figures_of_classes_are_those_that_a_fit_records() -> None:
     made = small_version("classification")
-    block: Block = {**INPUTS, "y": BooleanColumn(np.array([1, 0, 1, 1], np.int8))}
+    block: Block = {**INPUTS, "y": BooleanArray(np.array([1, 0, 1, 1], np.int8))}
     inputs, _ = encode_inputs(made.predictor.encoding, block)
     expected = scores(core_predict(made.predictor.model, inputs), encode_target(made.predictor.encoding.target, block))
     (labelled,) = evaluate_block(served(made), block).labelled

@@ -23,7 +23,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.records.functions import ClassWeight, RelevanceVector
 from relevance_bayes.records.references import Reference
 from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.training import listed_terms
 from relevance_bayes.tasks.listing import FunctionLocation
 from relevance_bayes.tasks.options import PredictOptions
@@ -154,7 +154,7 @@ def test_a_versions_functions_are_listed_in_the_targets_units(
 
 def test_the_terms_of_a_known_function_add_up_with_its_constant() -> None:
     draw = np.random.default_rng(3)
-    terms = replace(Expansion.of_width(0.8, draw.normal(size=(4, 2)), draw.normal(size=4)), constant=1.5)
+    terms = replace(KernelExpansion.of_width(0.8, draw.normal(size=(4, 2)), draw.normal(size=4)), constant=1.5)
     weights = [one.weight_mean for one in listed_terms(terms, ("x", "z"), [FunctionLocation("gaussian")] * 4)]
     places = draw.normal(size=(20, 2))
     away = ((places[:, None] - terms.centres) / terms.widths) ** 2

@@ -21,7 +21,7 @@ from relevance_bayes.records.datasets import CategoryCount
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.json import validate
 from relevance_bayes.records.predictions import MissingValue, UnknownCategory
-from relevance_bayes.tables.columns import Block, BooleanColumn, NumberColumn, TimestampColumn, taken
+from relevance_bayes.tables.columns import Block, BooleanArray, NumberArray, TimestampArray, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, Encoding, InputEncoding
 from relevance_bayes.tables.encoding.columns import EncodedTarget
 from relevance_bayes.tasks.labelled import LabelledNumbers
@@ -38,9 +38,9 @@ from tests.small_tables import numbers, texts
 from tests.tasks.supervised.test_unknown_categories import stacked
 
 INPUTS = (
-    EncodedNumber("x", "number", 1.0, 0.5, None, False),
-    EncodedCategory("colour", ("blue", "green", "red"), None, False),
-    EncodedNumber("z", "number", 0.0, 1.0, None, False),
+    EncodedNumber("x", "number", 1.0, 0.5, fill=None, indicator=False),
+    EncodedCategory("colour", ("blue", "green", "red"), fill=None, indicator=False),
+    EncodedNumber("z", "number", 0.0, 1.0, fill=None, indicator=False),
 )
 BASIS = (KernelBasis(Gaussian(), FixedWidth(2.0)), Bias())
 ROWS = 24
@@ -138,8 +138,8 @@ def test_several_missing_values_are_those_of_one_row() -> None:
     model = trained()
     rows, _ = completed(model, 4)
     x, z = rows["x"], rows["z"]
-    assert isinstance(x, NumberColumn)
-    assert isinstance(z, NumberColumn)
+    assert isinstance(x, NumberArray)
+    assert isinstance(z, NumberArray)
     assert_allclose(np.corrcoef(x.values, z.values)[0, 1], np.corrcoef(X, Z)[0, 1])
 
 
@@ -175,7 +175,7 @@ def test_a_row_with_both_is_refused_where_one_of_them_is(options: PredictOptions
 
 
 def test_an_input_with_an_indicator_is_predicted_as_learned() -> None:
-    inputs = (INPUTS[0], EncodedNumber("z", "number", 0.0, 1.0, 0.5, True))
+    inputs = (INPUTS[0], EncodedNumber("z", "number", 0.0, 1.0, fill=0.5, indicator=True))
     found = version(GaussianNoise(), BASIS, PROCESS, inputs)
     model = SupervisedModel.of(found.predictor, found.report)
     prediction = regression(model, {"x": numbers(0.7), "z": numbers(None)}, PredictOptions())
@@ -185,7 +185,7 @@ def test_an_input_with_an_indicator_is_predicted_as_learned() -> None:
 
 
 def test_a_filled_input_without_an_indicator_is_averaged_too() -> None:
-    inputs = (INPUTS[0], EncodedNumber("z", "number", 0.0, 1.0, 0.5, False))
+    inputs = (INPUTS[0], EncodedNumber("z", "number", 0.0, 1.0, fill=0.5, indicator=False))
     found = version(GaussianNoise(), BASIS, PROCESS, inputs)
     report = replace(found.report, input_rows=(KEPT[0], KEPT[2]))
     model = SupervisedModel.of(found.predictor, report)
@@ -274,11 +274,11 @@ def test_copies_are_kept_as_often_as_they_are_in_the_table() -> None:
 
 def test_kept_values_of_every_kind_are_read_as_they_were() -> None:
     kinds: tuple[Literal["boolean", "timestamp", "number"], ...] = ("boolean", "timestamp", "number")
-    columns = tuple(EncodedNumber(kind, kind, 0.0, 1.0, None, False) for kind in kinds)
+    columns = tuple(EncodedNumber(kind, kind, 0.0, 1.0, fill=None, indicator=False) for kind in kinds)
     encoding = Encoding((*columns, INPUTS[1]), EncodedTarget("y", "number", 0.0, 1.0, ()))
     table: Block = {
-        "boolean": BooleanColumn(np.array([1, 0, -1] * 10, np.int8)),
-        "timestamp": TimestampColumn(np.array([1.7e9, np.nan, 1.7e9 + 0.25] * 10)),
+        "boolean": BooleanArray(np.array([1, 0, -1] * 10, np.int8)),
+        "timestamp": TimestampArray(np.array([1.7e9, np.nan, 1.7e9 + 0.25] * 10)),
         "number": numbers(*[0.1, 1 / 3, 2.0] * 10),
         "colour": texts(*["red", "blue", None] * 10),
         "y": numbers(*range(30)),
@@ -351,7 +351,7 @@ def test_a_missing_input_has_a_contribution_of_its_own_where_inputs_are_function
     row: Block = {"x": numbers(None), "colour": texts("green"), "z": numbers(-0.2)}
     rows, w = completed(model, 1)
     values = rows["x"]
-    assert isinstance(values, NumberColumn)
+    assert isinstance(values, NumberArray)
     slope = contributions(model, rows)[:, linear] / (values.values - 1.0)
     assert_allclose(contributions(model, row)[0, linear], slope[0] * (w @ (values.values - 1.0)), rtol=1e-6)
 

@@ -16,7 +16,7 @@ from relevance_bayes.core.model import ConstantFunction, KernelFunctions
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.predictions import MissingValue
-from relevance_bayes.tables.columns import Block, NumberBlock, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray, NumberBlock
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
 from relevance_bayes.tables.encoding import table as encoding_inputs
 from relevance_bayes.tasks.options import PredictOptions
@@ -41,7 +41,9 @@ def version_of_numbers(prior: Prior, *, vectors: int = 20) -> NewSupervisedVersi
     rng = np.random.default_rng(7)
     made = small_version(prior=prior)
     centres, root = rng.normal(size=(vectors, len(NAMES))), rng.normal(size=(vectors + 1, vectors + 1))
-    inputs = [EncodedNumber(name, "number", k - 1.0, 0.5 + k, None, False) for k, name in enumerate(NAMES)]
+    inputs = [
+        EncodedNumber(name, "number", k - 1.0, 0.5 + k, fill=None, indicator=False) for k, name in enumerate(NAMES)
+    ]
     model = replace(
         made.predictor.model,
         functions=(
@@ -96,7 +98,7 @@ def test_a_row_alone_is_predicted_as_among_others(version: ServedVersion) -> Non
 @pytest.mark.parametrize("rows", [1, 2, 300])
 def test_a_matrix_is_predicted_as_its_columns_to_the_bit(version: ServedVersion, rows: int) -> None:
     values = np.random.default_rng(4).normal(size=(rows, len(NAMES)))
-    columns: Block = {name: NumberColumn(column.copy()) for name, column in zip(NAMES, values.T, strict=True)}
+    columns: Block = {name: NumberArray(column.copy()) for name, column in zip(NAMES, values.T, strict=True)}
     np.testing.assert_array_equal(figures(reals(version, NumberBlock(NAMES, values))), figures(reals(version, columns)))
 
 
@@ -126,7 +128,7 @@ def test_the_figures_of_one_row_are_those_of_many_to_the_bit(
     scale=st.floats(min_value=1e-300, max_value=1e300),
 )
 def test_one_row_is_encoded_as_among_others_to_the_bit(row: list[float], shift: float, scale: float) -> None:
-    inputs = [EncodedNumber(name, "number", shift, scale, None, False) for name in NAMES]
+    inputs = [EncodedNumber(name, "number", shift, scale, fill=None, indicator=False) for name in NAMES]
     encoding = Encoding(tuple(inputs), EncodedTarget("y", "number", 0.0, 1.0, ()))
     alone, faults = encode_inputs(encoding, NumberBlock(NAMES, np.array([row])))
     twice, of_twice = encode_inputs(encoding, NumberBlock(NAMES, np.array([row, row])))

@@ -9,7 +9,7 @@ from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.folds import random_folds
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, Poisson
-from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.base import ClassPrediction, LatentGaussian, NumberPrediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.pool import ready_of, with_degrees_of_freedom
 from relevance_bayes.core.prediction import Measured
@@ -79,7 +79,9 @@ def test_pit_and_coverage_detect_intervals_that_are_too_narrow_or_too_wide(
 
 def test_the_coverage_of_counts_is_that_of_the_intervals_between_their_quantiles() -> None:
     random = np.random.default_rng(2)
-    prediction = Poisson().predictive(Latent(random.normal(0.5, 1.0, 300), np.full(300, 0.1), np.zeros(300)), None)
+    prediction = Poisson().predictive(
+        LatentGaussian(random.normal(0.5, 1.0, 300), np.full(300, 0.1), np.zeros(300)), None
+    )
     assert isinstance(prediction, NumberPrediction)
     t = random.poisson(np.exp(prediction.quantile(0.5) * 0.0 + random.normal(0.5, 1.0, 300))).astype(np.float64)
     found = of_numbers(prediction, t)

@@ -33,7 +33,7 @@ from relevance_bayes.core.selection import train
 from relevance_bayes.core.spec import Prior, _learns_noise
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tasks.fit import Fitted, Limits
 from relevance_bayes.tasks.listing import Learned
 from relevance_bayes.tasks.options import PredictOptions
@@ -148,7 +148,7 @@ each_target_unit = pytest.mark.parametrize(
 )
 
 
-def table(likelihood: Likelihood) -> dict[str, NumberColumn]:
+def table(likelihood: Likelihood) -> dict[str, NumberArray]:
     """A curve in one input and a line in another, which are correlated with nothing else."""
     rng = np.random.default_rng(3)
     x, z = np.sort(rng.uniform(-6.0, 6.0, ROWS)), rng.uniform(-1.0, 1.0, ROWS)
@@ -165,8 +165,8 @@ def table(likelihood: Likelihood) -> dict[str, NumberColumn]:
             y = np.digitize(noisy, [-0.1, 0.25]).astype(np.float64)
         case _:
             y = noisy
-    columns = {"x": NumberColumn(x), "z": NumberColumn(z), "y": NumberColumn(y)}
-    return columns | ({"sd": NumberColumn(np.linspace(0.05, 0.2, ROWS))} if likelihood.noise_by_row else {})
+    columns = {"x": NumberArray(x), "z": NumberArray(z), "y": NumberArray(y)}
+    return columns | ({"sd": NumberArray(np.linspace(0.05, 0.2, ROWS))} if likelihood.noise_by_row else {})
 
 
 def request(likelihood: Likelihood, prior: Prior, algorithm: Algorithm | None) -> SupervisedRequest:
@@ -222,16 +222,16 @@ def noise_sd(report: SupervisedReport) -> float:
     return found
 
 
-def new_rows(likelihood: Likelihood) -> dict[str, NumberColumn]:
+def new_rows(likelihood: Likelihood) -> dict[str, NumberArray]:
     """Among those learned from, and beyond them."""
     x = np.linspace(-9.0, 9.0, 25)
-    block = {"x": NumberColumn(x), "z": NumberColumn(np.cos(x))}
-    return block | ({"sd": NumberColumn(np.full(25, 0.1))} if likelihood.noise_by_row else {})
+    block = {"x": NumberArray(x), "z": NumberArray(np.cos(x))}
+    return block | ({"sd": NumberArray(np.full(25, 0.1))} if likelihood.noise_by_row else {})
 
 
-def changed(block: Mapping[str, NumberColumn], **units: tuple[float, float]) -> dict[str, NumberColumn]:
+def changed(block: Mapping[str, NumberArray], **units: tuple[float, float]) -> dict[str, NumberArray]:
     """Columns in other units: a and b of a v + b."""
-    scaled = {name: NumberColumn(a * block[name].values + b) for name, (a, b) in units.items() if name in block}
+    scaled = {name: NumberArray(a * block[name].values + b) for name, (a, b) in units.items() if name in block}
     return {**block, **scaled}
 
 
@@ -331,9 +331,9 @@ def test_inputs_in_other_units_change_no_probability(
         monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 4)
     weights = fitting(weights, likelihood)
     requested, rows = request(likelihood, weights, algorithm), new_rows(likelihood)
-    here = {name: NumberColumn(column.values[:: 1 + coupled]) for name, column in table(likelihood).items()}
+    here = {name: NumberArray(column.values[:: 1 + coupled]) for name, column in table(likelihood).items()}
     # Random folds are dealt by the bits of the inputs, which other units round: groups are the same in all units.
-    here["group"] = NumberColumn(np.arange(len(here["y"].values), dtype=np.float64) % FOLDS)
+    here["group"] = NumberArray(np.arange(len(here["y"].values), dtype=np.float64) % FOLDS)
     requested = replace(requested, split=GroupSplit("group"))
     before, after = learned(requested, here, tmp_path), learned(requested, changed(here, **INPUT_UNITS), tmp_path)
     assert_alike(predicted(*before, rows), predicted(*after, changed(rows, **INPUT_UNITS)))
@@ -372,15 +372,15 @@ def test_independent_weights_of_known_noise_predict_a_target_far_from_0(tmp_path
     """A sinc on 1,000: with the noise known, all of it was to be explained by functions of prior mean 0."""
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(-10.0, 10.0, 100))
-    block = {"x": NumberColumn(x), "y": NumberColumn(1000.0 + np.sinc(x / np.pi) + 0.1 * rng.standard_normal(100))}
+    block = {"x": NumberArray(x), "y": NumberArray(1000.0 + np.sinc(x / np.pi) + 0.1 * rng.standard_normal(100))}
     requested = SupervisedRequest(
         DATASET_ID, "y", likelihood=GaussianLikelihood(0.1), prior=Independent(), effort="quick"
     )
     version = learned(requested, block, tmp_path)
     new = np.linspace(-10.0, 10.0, 500)
-    mean = predicted(*version, {"x": NumberColumn(new)})["mean"]
+    mean = predicted(*version, {"x": NumberArray(new)})["mean"]
     assert np.sqrt(np.mean((mean - 1000.0 - np.sinc(new / np.pi)) ** 2)) < 0.06
-    far = predicted(*version, {"x": NumberColumn(np.array([40.0, -60.0]))})
+    far = predicted(*version, {"x": NumberArray(np.array([40.0, -60.0]))})
     np.testing.assert_allclose(far["mean"], 1000.0, atol=1.0)
 
 
@@ -404,7 +404,7 @@ def test_a_noise_too_far_from_the_targets_scale_is_refused(noise_sd: float) -> N
 
 def test_a_noise_too_far_from_the_scale_of_the_rows_that_are_left_ends_the_training(tmp_path: Path) -> None:
     """One row of 1e80 stands alone in a gap: without it noise and target are 80 orders of magnitude apart."""
-    rows = {"x": NumberColumn(np.array([1.0, 2.0, 3.0, 4.0])), "y": NumberColumn(np.array([1.0, 2.0, 4.0, 1e80]))}
+    rows = {"x": NumberArray(np.array([1.0, 2.0, 3.0, 4.0])), "y": NumberArray(np.array([1.0, 2.0, 4.0, 1e80]))}
     block: Block = {**rows, "colour": texts("a", "b", "b", None)}
     requested = SupervisedRequest(DATASET_ID, "y", likelihood=GaussianLikelihood(1e77), missing="drop_rows")
     planned = plan(requested, dataset_of(block))

@@ -25,7 +25,7 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.baselines import Baseline, CategoryHistogram, Histogram, NumberHistogram
 from relevance_bayes.records.datasets import CategoryCount
 from relevance_bayes.records.predictions import DecisionOptions, UnknownCategory
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, taken
+from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.options import PredictOptions
@@ -42,10 +42,10 @@ from tests.small_tables import numbers, texts
 COLOURS = {"blue": 0.1, "green": 0.3, "red": 0.6}
 SIZES = {"large": 0.5, "small": 0.5}
 INPUTS = (
-    EncodedNumber("x", "number", 1.0, 0.5, None, False),
-    EncodedCategory("colour", tuple(COLOURS), None, False),
-    EncodedCategory("size", tuple(SIZES), None, False),
-    EncodedNumber("z", "number", 0.0, 1.0, None, False),
+    EncodedNumber("x", "number", 1.0, 0.5, fill=None, indicator=False),
+    EncodedCategory("colour", tuple(COLOURS), fill=None, indicator=False),
+    EncodedCategory("size", tuple(SIZES), fill=None, indicator=False),
+    EncodedNumber("z", "number", 0.0, 1.0, fill=None, indicator=False),
 )
 BASIS = (KernelBasis(Gaussian(), FixedWidth(2.0)), Bias())
 NUMBERS = [one for one in LIKELIHOODS if one.targets != "class" and not getattr(one, "classes", 0)]
@@ -107,12 +107,12 @@ def expanded(row: int) -> tuple[Block, Array]:
 
 def stacked(one: Column, other: Column) -> Column:
     """The rows of two columns, one after the other."""
-    if isinstance(one, CategoryColumn):
-        assert isinstance(other, CategoryColumn)
+    if isinstance(one, CategoryArray):
+        assert isinstance(other, CategoryArray)
         labels = [column.labels[code] for column in (one, other) for code in column.codes.tolist()]
         return texts(*labels)
-    assert isinstance(one, NumberColumn)
-    assert isinstance(other, NumberColumn)
+    assert isinstance(one, NumberArray)
+    assert isinstance(other, NumberArray)
     return numbers(*one.values, *other.values)
 
 
@@ -197,7 +197,7 @@ def test_the_interval_is_wider_by_the_differences_between_categories() -> None:
 
 
 def test_the_row_of_a_column_with_one_category_is_that_of_this_category() -> None:
-    only = EncodedCategory("colour", ("red",), None, False)
+    only = EncodedCategory("colour", ("red",), fill=None, indicator=False)
     model = model_of(version(GaussianNoise(), BASIS, PROCESS, (INPUTS[0], only)))
     x = numbers(0.3, 1.7)
     known = of_numbers(model, {"x": x, "colour": texts("red", "red")})

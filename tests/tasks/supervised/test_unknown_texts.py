@@ -15,7 +15,7 @@ from relevance_bayes.core.likelihoods import Categorical, GaussianNoise
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.predictions import UnknownCategory
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput, EncodedNumber
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.options import PredictOptions
@@ -31,9 +31,9 @@ from tests.small_tables import dataset_of, numbers, texts
 SHOPS = ("north", "south", "west")
 EFFECTS = (-1.3, 0.2, 1.1)
 CLASS_EFFECTS = (EFFECTS, (0.9, -1.2, 0.4), (0.0, 0.0, 0.0))
-X = EncodedNumber("x", "number", 1.0, 0.5, None, False)
-COLOUR = EncodedCategory("colour", ("blue", "red"), None, False)
-SHOP = EncodedEffects("shop", SHOPS, (EFFECTS,), None, False)
+X = EncodedNumber("x", "number", 1.0, 0.5, fill=None, indicator=False)
+COLOUR = EncodedCategory("colour", ("blue", "red"), fill=None, indicator=False)
+SHOP = EncodedEffects("shop", SHOPS, (EFFECTS,), fill=None, indicator=False)
 BASIS = (KernelBasis(Gaussian(), FixedWidth(2.0)), Bias())
 ERROR = PredictOptions(unknown_categories="error")
 ROWS: Block = {
@@ -150,7 +150,7 @@ def test_intervals_cover_the_rows_of_new_texts(tmp_path: Path, between: float) -
     model = SupervisedModel.of(learned.predictor, learned.report)
     later = sales(1_000, 1_000, between=between, seed=6, names="new shop")
     found, y = of_numbers(model, later, PredictOptions()), later["y"]
-    assert isinstance(y, NumberColumn)
+    assert isinstance(y, NumberArray)
     assert found.rows_averaged == 1_000
     covered = (found.lower <= y.values) & (y.values <= found.upper)
     assert 0.9 < covered.mean() < 0.99
@@ -170,5 +170,5 @@ def sales(rows: int, shops: int, *, between: float, seed: int, names: str = "sho
     rng = np.random.default_rng(seed)
     codes = (rng.permutation(rows) % shops).astype(np.int32)
     y = 10.0 + rng.normal(0.0, between, shops)[codes] + rng.normal(0.0, 0.5, rows)
-    shop = CategoryColumn(codes, tuple(f"{names} {place}" for place in range(shops)))
-    return {"shop": shop, "y": NumberColumn(y)}
+    shop = CategoryArray(codes, tuple(f"{names} {place}" for place in range(shops)))
+    return {"shop": shop, "y": NumberArray(y)}

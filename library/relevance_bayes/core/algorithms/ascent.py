@@ -8,7 +8,7 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.state import FREE, Price, Termination
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.evidence import TINY, Evidence, evidence, quality_over_sparsity
+from relevance_bayes.core.evidence import TINY, EvaluatedEvidence, evidence, quality_over_sparsity
 from relevance_bayes.core.factors import Factors
 from relevance_bayes.core.linalg import cholesky, solve_with_cholesky
 from relevance_bayes.core.posterior import Posterior
@@ -48,7 +48,7 @@ class Maximum:
     """The end of an ascent: the factors, of the functions that were not pruned, and the evidence."""
 
     factors: Factors
-    evidence: Evidence
+    evidence: EvaluatedEvidence
 
 
 def learns_noise(problem: Problem) -> bool:
@@ -57,7 +57,7 @@ def learns_noise(problem: Problem) -> bool:
     return max_beta > start
 
 
-def end_of(problem: Problem, here: Evidence) -> Termination:
+def end_of(problem: Problem, here: EvaluatedEvidence) -> Termination:
     """The termination at a maximum: converged, or at the noise floor."""
     _, max_beta = problem.likelihood.start(problem.t)
     stopped = learns_noise(problem) and here.beta >= max_beta * (1.0 - 1e-9)
@@ -70,7 +70,7 @@ def min_alpha(factors: Factors) -> Array:
     return factors.heights**2 / factors.problem.likelihood.max_latent_sd**2
 
 
-def maximise(factors: Factors, start: Evidence, *, tolerance: float, price: Price = FREE) -> Maximum:
+def maximise(factors: Factors, start: EvaluatedEvidence, *, tolerance: float, price: Price = FREE) -> Maximum:
     """Newton's method on L in (log alpha, log beta), with absolute eigenvalues, so that each step is an ascent.
 
     Functions that are irrelevant, or whose price exceeds their gain, are pruned before each step. It ends when the
@@ -108,7 +108,7 @@ def maximise(factors: Factors, start: Evidence, *, tolerance: float, price: Pric
     return Maximum(factors, here)
 
 
-def _updated(correction: Array, here: Evidence, there: Evidence) -> Array:
+def _updated(correction: Array, here: EvaluatedEvidence, there: EvaluatedEvidence) -> Array:
     """The symmetric rank-one update of the correction to the Hessian, from two gradients."""
     step = np.append(np.log(there.posterior.alpha / here.posterior.alpha), np.log(there.beta / here.beta))
     miss = there.gradient - here.gradient - (there.hessian + correction) @ step
@@ -118,11 +118,11 @@ def _updated(correction: Array, here: Evidence, there: Evidence) -> Array:
     return correction + np.outer(miss, miss) / along
 
 
-def _may_move(here: Evidence, max_beta: float) -> bool:
+def _may_move(here: EvaluatedEvidence, max_beta: float) -> bool:
     return here.beta < max_beta * (1.0 - 1e-9) or here.gradient[-1] < 0.0
 
 
-def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, Array | None]:
+def _newton(here: EvaluatedEvidence, hessian: Array, free: Mask) -> tuple[Array, float, Array | None]:
     """The step (R + 1,), its predicted rise in nats, and the eigenvector of a saddle if there is one."""
     gradient = here.gradient[free]
     step = np.zeros(len(free))
@@ -148,7 +148,7 @@ def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, A
     return step, predicted_rise, direction
 
 
-def _moved(factors: Factors, here: Evidence, step: Array, max_beta: float) -> Evidence | None:
+def _moved(factors: Factors, here: EvaluatedEvidence, step: Array, max_beta: float) -> EvaluatedEvidence | None:
     alpha = np.maximum(here.posterior.alpha * np.exp(step[:-1]), min_alpha(factors))
     beta = min(here.beta * exp(step[-1]), max_beta)
     try:
@@ -157,7 +157,7 @@ def _moved(factors: Factors, here: Evidence, step: Array, max_beta: float) -> Ev
         return None
 
 
-def _predicted_mode(here: Evidence, step: Array) -> Array:
+def _predicted_mode(here: EvaluatedEvidence, step: Array) -> Array:
     """The mode after a small step in log alpha: d mean / d log alpha_m = -Sigma_:m alpha_m mean_m."""
     posterior = here.posterior
     if len(step) == 0 or float(np.abs(step).max()) > 1.0:
@@ -165,7 +165,7 @@ def _predicted_mode(here: Evidence, step: Array) -> Array:
     return np.asarray(posterior.mean - posterior.covariance @ (posterior.alpha * step * posterior.mean.T).T)
 
 
-def _search(factors: Factors, here: Evidence, step: Array, max_beta: float) -> Evidence | None:
+def _search(factors: Factors, here: EvaluatedEvidence, step: Array, max_beta: float) -> EvaluatedEvidence | None:
     share = 1.0
     slope = float(step @ here.gradient)
     while share > 1e-4:
@@ -177,8 +177,8 @@ def _search(factors: Factors, here: Evidence, step: Array, max_beta: float) -> E
 
 
 def _leave_saddle(
-    factors: Factors, here: Evidence, direction: Array | None, max_beta: float, tolerance: float
-) -> Evidence | None:
+    factors: Factors, here: EvaluatedEvidence, direction: Array | None, max_beta: float, tolerance: float
+) -> EvaluatedEvidence | None:
     if direction is None:
         return None
     threshold = max(tolerance, ROUNDING * (1.0 + abs(here.value)))
@@ -200,7 +200,7 @@ def evidence_loss(posterior: Posterior) -> Array:
     return np.asarray(0.5 * (posterior.latents * log_share + posterior.squares / own))
 
 
-def _prune(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Evidence]:
+def _prune(factors: Factors, here: EvaluatedEvidence, price: Price) -> tuple[Factors, EvaluatedEvidence]:
     """Prune irrelevant functions while the objective does not fall.
 
     Candidates by the closed form are those with q^2 <= s, whose best alpha is infinite [FAUL2002, eq. 17], those of

@@ -34,24 +34,25 @@ from relevance_bayes.core.algorithms.scales import (
 from relevance_bayes.core.algorithms.scales_through_pivots import scales_through_pivots
 from relevance_bayes.core.algorithms.separation import separated
 from relevance_bayes.core.algorithms.sequential import of_bound, of_sums, with_head, with_hyperparameters
-from relevance_bayes.core.algorithms.state import Iterate, Kept, Process, State, Termination, Trial
+from relevance_bayes.core.algorithms.state import Iterate, KeptFunctions, Process, State, Termination, Trial
 from relevance_bayes.core.algorithms.task import (
     MAX_FUNCTIONS,
     RISE,
-    Task,
+    ProcessTask,
     process_of,
 )
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
-from relevance_bayes.core.evidence import Integral, LogEvidence, choose
+from relevance_bayes.core.evidence import Integral, choose
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.linalg import squared_distances
 from relevance_bayes.core.posterior import Optimum
 from relevance_bayes.core.priors import JITTER, Whitening
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import Rows, RowSums, choose_more
+from relevance_bayes.core.process import ProcessRows, RowSums, choose_more
 from relevance_bayes.core.rows import RowBlock
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.reports import Evidence
 
 MAX_ROUNDS = 8
 """The most rounds in which functions are added to those in the model."""
@@ -91,7 +92,7 @@ MAX_UNIT = 10.0
 """The largest unit of a move along an input, in standardised inputs: one that does not matter has any large width."""
 
 
-def _scales(task: Task, state: State, process: Process) -> State:
+def _scales(task: ProcessTask, state: State, process: Process) -> State:
     """One start, or those of short widths after all others, or the ascent from the best on all rows of the scales."""
     number, starts = process.starts, task.space.starts
     last = starts + has_short_starts(task)
@@ -118,14 +119,14 @@ def _scales(task: Task, state: State, process: Process) -> State:
     return replace(state, process=process)
 
 
-def _exact_scales(task: Task, rows: Rows, start: Hyperparameters, *, cap: float, is_start: bool) -> Trial:
+def _exact_scales(task: ProcessTask, rows: ProcessRows, start: Hyperparameters, *, cap: float, is_start: bool) -> Trial:
     """The best hyperparameters from a start by the exact evidence."""
     steps, tolerance = (MAX_STEPS_OF_STARTS, TOLERANCE_OF_STARTS) if is_start else (MAX_STEPS, task.problem.tolerance)
     best = ExactScales(task, rows, start, cap).learned(steps, tolerance).best
     return Trial(best.process.h, best.value)
 
 
-def _functions(task: Task, state: State, process: Process) -> State:
+def _functions(task: ProcessTask, state: State, process: Process) -> State:
     h = process.hyperparameters
     places, rows = task.rows_for_functions(state)
     gradient, precision = task.sites(rows, h)
@@ -150,14 +151,14 @@ def _functions(task: Task, state: State, process: Process) -> State:
     return replace(state, active=(*state.active, *numbers), process=found)
 
 
-def _noise(task: Task, state: State, process: Process) -> State:
+def _noise(task: ProcessTask, state: State, process: Process) -> State:
     h = process.hyperparameters
     moves = task.prior.inducing_points == "optimised" and len(state.active) > len(h.alpha) and task.space.learns
     moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
     after = "growth" if process.round == BEFORE_TOGETHER else "vectors" if moves else "together"
     state = replace(state, process=replace(process, phase=after, moved=moved))
     some = task.together(state)
-    known = some if isinstance(some, Rows) else task.sums_over(some, state, task.near(some, state, h))
+    known = some if isinstance(some, ProcessRows) else task.sums_over(some, state, task.near(some, state, h))
     best, value = h, -inf
     for falls in LOG_BETA_DECREASES if task.space.free(h)[0] else (0.0,):
         tried = replace(h, beta=h.beta * float(np.exp(-falls)))
@@ -171,11 +172,11 @@ def _noise(task: Task, state: State, process: Process) -> State:
     return with_hyperparameters(replace(state, objective=value + prior), best)
 
 
-def _vectors(task: Task, state: State, process: Process) -> State:
+def _vectors(task: ProcessTask, state: State, process: Process) -> State:
     return _together(task, state, process, only_vectors=True)
 
 
-def _together(task: Task, state: State, process: Process, *, only_vectors: bool = False) -> State:
+def _together(task: ProcessTask, state: State, process: Process, *, only_vectors: bool = False) -> State:
     """All hyperparameters, where the latent has the targets' units.
 
     Other likelihoods keep the scales learned through many functions, and log s within MAX_CHANGE: a row determines its
@@ -231,7 +232,7 @@ def _units_of_moves(h: Hyperparameters, moved: Array | None) -> Array:
     return np.broadcast_to(np.minimum(h.input_map.widths, MAX_UNIT), moved.shape).ravel()
 
 
-def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
+def _iterations(task: ProcessTask, state: State, process: Process, rows: int) -> int:
     """The requested iterations, else those affordable; fewer in later rounds, which start from the one before, and of
     wide tables."""
     if task.max_iterations is not None:
@@ -243,14 +244,14 @@ def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
     return min(max(int(work / (rows * R**2)), SHORT), longest)
 
 
-def _growth(task: Task, state: State, process: Process) -> State:
+def _growth(task: ProcessTask, state: State, process: Process) -> State:
     """Add the functions that gain beside those in the model, at most as many again; record the best gain of the
     others, as of all rows."""
     h, own = process.hyperparameters, len(state.active) - len(state.alpha)
     rounds = max(process.round or 0, 0)
     found = replace(process, round=rounds + 1, phase="together")
     problem = task.together(replace(state, process=found))
-    if isinstance(problem, Rows):
+    if isinstance(problem, ProcessRows):
         raise SparseBayesError("expected sums over blocks of rows")
     places = task.places_for_growth(state, problem.rows)
     free = task.max_functions - own if rounds < MAX_ROUNDS else 0
@@ -280,7 +281,7 @@ def _growth(task: Task, state: State, process: Process) -> State:
     return replace(state, active=(*state.active, *numbers), objective=-inf, process=found)
 
 
-def on_all_rows(task: Task, state: State, process: Process) -> tuple[State, RowSums | Optimum]:
+def on_all_rows(task: ProcessTask, state: State, process: Process) -> tuple[State, RowSums | Optimum]:
     """The end of a fit, and the sums over all rows or the optimum there, of which its posterior is computed."""
     h = process.hyperparameters
     end: RowSums | Optimum
@@ -305,7 +306,7 @@ def on_all_rows(task: Task, state: State, process: Process) -> tuple[State, RowS
     return with_hyperparameters(replace(state, objective=value, termination=why), h), end
 
 
-STEPS: dict[str, Callable[[Task, State, Process], State]] = {
+STEPS: dict[str, Callable[[ProcessTask, State, Process], State]] = {
     "scales": _scales,
     "terms": separated,
     "functions": _functions,
@@ -341,7 +342,7 @@ class Greedy:
 
     def init(self, problem: Problem) -> "ProcessIterate":
         """The first start, without inducing points."""
-        task = Task.of(problem)
+        task = ProcessTask.of(problem)
         first = task.space.start(0)
         fixed = task.space.fixed_numbers()
         state = State(fixed, first.alpha, first.beta, np.empty(0), 0, -inf, process=Process("scales", first))
@@ -353,7 +354,7 @@ class Greedy:
 
     def step(self, problem: Problem, now: Iterate) -> "ProcessIterate":
         """One step of the state's phase, or the same state with more jitter where a matrix is not positive definite."""
-        task, state = Task.of(problem, self.max_iterations, self.max_rows), now.state
+        task, state = ProcessTask.of(problem, self.max_iterations, self.max_rows), now.state
         process = process_of(state)
         try:
             if process.phase == "rows":
@@ -389,7 +390,7 @@ def with_more_jitter(state: State, error: NotPositiveDefiniteError) -> State:
     return with_hyperparameters(again, replace(h, beta=beta, jitter=jitter))
 
 
-def _centres(task: Task, state: State) -> Array:
+def _centres(task: ProcessTask, state: State) -> Array:
     """The centres of the functions (m, d), at their rows or where they were optimised to, in the units of the
     inputs."""
     process, vectors = process_of(state), task.vectors(state)
@@ -399,7 +400,7 @@ def _centres(task: Task, state: State) -> Array:
     return input_map.inverse(process.moved / input_map.widths)
 
 
-def _with_evidence_per_row(task: Task, state: State) -> State:
+def _with_evidence_per_row(task: ProcessTask, state: State) -> State:
     """With the evidence per row of the full process on the rows of its scales, before it is approximated."""
     rows, problem = task.rows_for_scales(state), task.problem
     value = state.objective / len(rows.t) + problem.log_jacobian / problem.rows
@@ -444,13 +445,13 @@ class ProcessIterate(Iterate):
 
     end: RowSums | Optimum | None = None
 
-    def kept(self, problem: Problem) -> Kept:
+    def kept(self, problem: Problem) -> KeptFunctions:
         """The posterior on all rows, in the weights of the functions themselves.
 
         alpha are the precisions of their marginal priors, gamma = 1 - posterior over prior variance. An optimised
         inducing point is listed with the row nearest to it under the kernel.
         """
-        task, process = Task.of(problem), process_of(self.state)
+        task, process = ProcessTask.of(problem), process_of(self.state)
         h, vectors = process.hyperparameters, task.vectors(self.state)
         posterior, likelihood = task.posterior(self.state, self.end)
         F, R = len(h.alpha), len(posterior.mean)
@@ -467,7 +468,7 @@ class ProcessIterate(Iterate):
         functions = (KernelFunctions(kernel, h.input_map, centres, rows), *task.fixed(self.state))
         mean = unwhitened @ posterior.mean
         mean[[isinstance(one, ConstantFunction) for one in functions for _ in range(one.size)]] += problem.centre
-        return Kept(
+        return KeptFunctions(
             functions=functions,
             mean=mean,
             covariance=covariance,
@@ -480,20 +481,20 @@ class ProcessIterate(Iterate):
             likelihood=likelihood,
         )
 
-    def log_evidence(self, problem: Problem) -> LogEvidence:
+    def log_evidence(self, problem: Problem) -> Evidence:
         """The bound through the functions in the model, on all rows; before these are chosen, that of the full
         process."""
-        task, process = Task.of(problem), process_of(self.state)
+        task, process = ProcessTask.of(problem), process_of(self.state)
         h, value = process.hyperparameters, self.state.objective + problem.log_jacobian
         if self.state.termination is None:  # before the end the objective includes the log prior
             value -= task.space.log_prior(h)[0]
         whole = process.phase in BEFORE_FUNCTIONS and problem.likelihood.is_conjugate
         exact = whole or task.prior.rho == 1.0
-        return LogEvidence(value, "exact" if exact else "lower_bound", task.space.log_density(h))
+        return Evidence(value, "exact" if exact else "lower_bound", task.space.log_density(h), 0.0)
 
     def integral(self, problem: Problem) -> Integral:
         """Over all hyperparameters except the inducing points."""
-        return integral(Task.of(problem), self.state, process_of(self.state))
+        return integral(ProcessTask.of(problem), self.state, process_of(self.state))
 
     @property
     def evidence_per_row(self) -> float | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from relevance_bayes.core import hyperparameters as terms
 from relevance_bayes.core.algorithms.state import Process, State
-from relevance_bayes.core.algorithms.task import IRRELEVANT, Task
+from relevance_bayes.core.algorithms.task import IRRELEVANT, ProcessTask
 from relevance_bayes.core.evidence import USUAL_LOG_BETA, Integral, Peak, cauchy, log_choices, normal
 from relevance_bayes.core.hyperparameters import WARP_SCALE, Hyperparameters
 from relevance_bayes.core.process import bound_gradient, summed_bound
@@ -25,7 +25,7 @@ USUAL_SQUARE = 0.25
 """The median of each input's variance over its squared width under its hyperprior, times d."""
 
 
-def integral(task: Task, state: State, process: Process) -> Integral:
+def integral(task: ProcessTask, state: State, process: Process) -> Integral:
     """The integral over all hyperparameters except the inducing points, which are variational [THEORY 17].
 
     The columns without kernel and the relevant inputs were chosen: log C(d, k) for each; the inputs with a term of
@@ -62,7 +62,7 @@ def integral(task: Task, state: State, process: Process) -> Integral:
     return Integral(value, whole.integral - value)
 
 
-def _common_width(task: Task, h: Hyperparameters) -> tuple[float, Array]:
+def _common_width(task: ProcessTask, h: Hyperparameters) -> tuple[float, Array]:
     """The log normaliser of the hyperprior that shrinks log widths to a common one, and minus its Hessian in theta.
 
     The Hessian of k widths is shrinkage (I - 11'/k), of rank k - 1: the common one is free.
@@ -75,7 +75,7 @@ def _common_width(task: Task, h: Hyperparameters) -> tuple[float, Array]:
     return 0.5 * (k - 1) * log(shrinkage / (2.0 * pi)), precision
 
 
-def _without_kernel(task: Task, state: State) -> list[tuple[int, int]]:
+def _without_kernel(task: ProcessTask, state: State) -> list[tuple[int, int]]:
     """The size of each dictionary without kernel, and the number of its functions in the model."""
     candidates = task.problem.candidates
     counts = zip(candidates.dictionaries, candidates.counts(state.active[: len(state.alpha)]), strict=True)
@@ -87,7 +87,7 @@ def _bends(h: Hyperparameters) -> Array:
     return np.concatenate(warp) if warp else np.empty(0)
 
 
-def _log_squares(task: Task, h: Hyperparameters) -> Array:
+def _log_squares(task: ProcessTask, h: Hyperparameters) -> Array:
     """log of the inputs' variance over the squared widths, (k,)."""
     variances = np.square(task.problem.spread)
     shared = len(h.input_map.widths) < len(variances)
@@ -95,11 +95,11 @@ def _log_squares(task: Task, h: Hyperparameters) -> Array:
     return np.asarray(np.log(own / np.square(h.input_map.widths)))
 
 
-def _relevant(task: Task, h: Hyperparameters) -> Mask:
+def _relevant(task: ProcessTask, h: Hyperparameters) -> Mask:
     return (_log_squares(task, h) > -2.0 * log(IRRELEVANT)) & task.space.learns
 
 
-def _curvature(task: Task, state: State, process: Process, active: Indices) -> Array:
+def _curvature(task: ProcessTask, state: State, process: Process, active: Indices) -> Array:
     """Minus the Hessian of L in the active entries of theta, by differences of its gradient on at most MAX_ROWS."""
     h, vectors = process.hyperparameters, task.vectors(state)
     rows = task.sample(state, MAX_ROWS)

@@ -16,7 +16,7 @@ from relevance_bayes.core.algorithms.state import (
     with_evidence,
 )
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
-from relevance_bayes.core.evidence import TINY, Evidence, evidence, quality_over_sparsity
+from relevance_bayes.core.evidence import TINY, EvaluatedEvidence, evidence, quality_over_sparsity
 from relevance_bayes.core.factors import Factors, build
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
@@ -96,7 +96,7 @@ class ReEstimation:
         why = end_of(problem, kept) if has_converged else ended
         return _iterate(problem, factors, kept, iteration=iteration, is_maximum=has_converged, termination=why)
 
-    def _raised(self, problem: Problem, factors: Factors, here: Evidence) -> Evidence:
+    def _raised(self, problem: Problem, factors: Factors, here: EvaluatedEvidence) -> EvaluatedEvidence:
         step = self._step(problem, here)
         _, max_beta = problem.likelihood.start(problem.t)
         share, height = 1.0, _objective(problem, here)
@@ -109,7 +109,7 @@ class ReEstimation:
             share *= 0.5
         return here
 
-    def _step(self, problem: Problem, here: Evidence) -> Array:
+    def _step(self, problem: Problem, here: EvaluatedEvidence) -> Array:
         """The full step in (log alpha, log beta), (R + 1,)."""
         prior, posterior = _prior(problem), here.posterior
         K, square = posterior.latents, posterior.squares
@@ -127,7 +127,7 @@ class ReEstimation:
         return np.asarray(np.clip(step, -MAX_STEP, MAX_STEP))
 
 
-def _evidence_at(factors: Factors, alpha: Array, beta: float, here: Evidence) -> Evidence | None:
+def _evidence_at(factors: Factors, alpha: Array, beta: float, here: EvaluatedEvidence) -> EvaluatedEvidence | None:
     """The evidence at other hyperparameters; None where copies and nearly no noise make it inaccurate."""
     try:
         there = evidence(factors, alpha, beta, here.posterior.mean)
@@ -143,7 +143,7 @@ def _prior(problem: Problem) -> Independent:
     return problem.prior
 
 
-def _objective(problem: Problem, here: Evidence) -> float:
+def _objective(problem: Problem, here: EvaluatedEvidence) -> float:
     """L + sum(a log alpha - b alpha) + c log beta - d beta over the functions in the model, in nats."""
     return here.value + _prior(problem).log_hyperprior(here.posterior.alpha, here.beta)
 
@@ -151,7 +151,7 @@ def _objective(problem: Problem, here: Evidence) -> float:
 def _iterate(
     problem: Problem,
     factors: Factors,
-    found: Evidence,
+    found: EvaluatedEvidence,
     *,
     iteration: int,
     is_maximum: bool = False,
@@ -161,7 +161,7 @@ def _iterate(
     return replace(iterate, state=replace(iterate.state, objective=_objective(problem, found)))
 
 
-def _pruned(problem: Problem, factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
+def _pruned(problem: Problem, factors: Factors, here: EvaluatedEvidence) -> tuple[Factors, EvaluatedEvidence]:
     """The model without irrelevant functions, unless the objective falls."""
     gamma, is_irrelevant = here.posterior.determined, quality_over_sparsity(here.posterior) <= 1.0
     kept = np.flatnonzero(~((is_irrelevant & (gamma < MIN_RELEVANT_GAMMA)) | (gamma < MIN_GAMMA)))

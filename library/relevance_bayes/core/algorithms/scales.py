@@ -25,7 +25,7 @@ from relevance_bayes.core.algorithms.hyperparameter_space import (
     ascend,
 )
 from relevance_bayes.core.algorithms.state import Trial
-from relevance_bayes.core.algorithms.task import TOLERANCE_PER_ROW, Task
+from relevance_bayes.core.algorithms.task import TOLERANCE_PER_ROW, ProcessTask
 from relevance_bayes.core.concurrency import lazy
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
 from relevance_bayes.core.exact_process import FEW_PROBES, PROBES, ExactProcess, WithoutFold
@@ -33,7 +33,7 @@ from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels.by_input import Periodic
 from relevance_bayes.core.linalg import cholesky, log_determinant, solve_lower, solve_with_cholesky
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.rows import MIN_SAMPLE
 from relevance_bayes.core.types import Array, Mask
 
@@ -47,7 +47,7 @@ TOLERANCE_OF_STARTS = 1.0
 MAX_STEPS, MAX_STEPS_OF_STARTS = 40, 10
 
 
-def scales_curvature(information: Array, task: Task, h: Hyperparameters) -> Array:
+def scales_curvature(information: Array, task: ProcessTask, h: Hyperparameters) -> Array:
     """The expected information (p, p), the prior's curvature and RIDGE."""
     curvature = information + task.space.prior_curvature(h)
     curvature.flat[:: len(curvature) + 1] += RIDGE
@@ -58,7 +58,7 @@ def scales_curvature(information: Array, task: Task, h: Hyperparameters) -> Arra
 class ScalesAt:
     """The log posterior of the scales at one point theta (p,): log p(t) of the process and the log prior."""
 
-    task: Task
+    task: ProcessTask
     theta: Array
     process: ExactProcess | WithoutFold
 
@@ -101,8 +101,8 @@ class Scales(ABC, Generic[S]):
     """The log posterior of the scales on some rows: `like` has the parts of theta, `cap` is the bound of log beta in
     units of the targets' square."""
 
-    task: Task
-    rows: Rows
+    task: ProcessTask
+    rows: ProcessRows
     like: Hyperparameters
     cap: float
 
@@ -272,13 +272,13 @@ def periods_of(problem: Problem) -> tuple[Period, ...]:
     return periods(drawn.X, linear_residuals(drawn.X, problem.t[drawn.numbers], precisions))
 
 
-def has_short_starts(task: Task) -> bool:
+def has_short_starts(task: ProcessTask) -> bool:
     """True where widths are learned from starts, of one target whose evidence is exact."""
     problem = task.problem
     return problem.likelihood.is_conjugate and problem.t.ndim == 1 and task.space.learns and task.space.starts > 0
 
 
-def screened(task: Task, rows: Rows, found: tuple[Period, ...]) -> tuple[Trial, ...]:
+def screened(task: ProcessTask, rows: ProcessRows, found: tuple[Period, ...]) -> tuple[Trial, ...]:
     """Hyperparameters of short widths and their log posterior on some rows, in nats, the best first.
 
     Common widths, and those of the periods `found`, each alone and all together; of each the best ratio of signal to
@@ -293,12 +293,12 @@ def screened(task: Task, rows: Rows, found: tuple[Period, ...]) -> tuple[Trial, 
     return tuple(sorted((trial for trial in trials if trial), key=lambda trial: -trial.objective))
 
 
-def _unit(task: Task) -> Array:
+def _unit(task: ProcessTask) -> Array:
     """The widths (k,) of the start at which d/width^2 is the inputs' variance."""
     return np.asarray(task.space.start(0).input_map.widths * STARTS[0][0] ** 0.5)
 
 
-def _of_periods(task: Task, found: tuple[Period, ...]) -> Iterator[Array]:
+def _of_periods(task: ProcessTask, found: tuple[Period, ...]) -> Iterator[Array]:
     """The widths (k,) of each period alone and of all together; of one common width, that of each period."""
     parts = (1.0,) if isinstance(task.kernel, Periodic) else PARTS_OF_PERIOD
     is_common = task.problem.learning.widths == "one"
@@ -322,8 +322,8 @@ class _Profile:
     starts' s, which stays.
     """
 
-    task: Task
-    rows: Rows
+    task: ProcessTask
+    rows: ProcessRows
 
     @cached_property
     def start(self) -> Hyperparameters:
@@ -393,7 +393,9 @@ def worth_maximising(trials: tuple[Trial, ...], best: float) -> tuple[Trial, ...
     return tuple(trial for trial in trials[:MAX_STARTS] if trial.objective > best - MAX_NATS_BELOW)
 
 
-def with_short_starts(task: Task, rows: Rows, best: Trial, maximised: Callable[[Hyperparameters], Trial]) -> Trial:
+def with_short_starts(
+    task: ProcessTask, rows: ProcessRows, best: Trial, maximised: Callable[[Hyperparameters], Trial]
+) -> Trial:
     """The best of the maximum `best` that the usual starts reach on some rows, and of those from short widths.
 
     `maximised` returns the maximum on the same rows from a start. The result is `best` itself where no other is better.

@@ -13,14 +13,14 @@ import numpy as np
 from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE
 from relevance_bayes.core.algorithms.scales import Scales, scales_curvature
 from relevance_bayes.core.algorithms.state import State, Trial
-from relevance_bayes.core.algorithms.task import MAX_PIVOTS, PIVOTS_FOR_STARTS, ROWS_FOR_STARTS, Task, process_of
+from relevance_bayes.core.algorithms.task import MAX_PIVOTS, PIVOTS_FOR_STARTS, ROWS_FOR_STARTS, ProcessTask, process_of
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.folds import subset
 from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.posterior import LatentSites, Optimum
-from relevance_bayes.core.process import Bound, Rows, Vectors, bound_gradient
+from relevance_bayes.core.process import Bound, ProcessRows, Vectors, bound_gradient
 from relevance_bayes.core.types import Array
 
 ROWS_FOR_INFORMATION = 100
@@ -56,7 +56,7 @@ FEW_ROWS = StepLimits(15, 0.3, 60, 0.02, 6, 0.05)
 cost 14 % more and gain nothing."""
 
 
-def limits_of(task: Task) -> StepLimits:
+def limits_of(task: ProcessTask) -> StepLimits:
     """The limits that suit the rows of a problem: of two classes, twice those of the rarer one count."""
     problem = task.problem
     rows = problem.rows / problem.likelihood.latents
@@ -70,8 +70,8 @@ def limits_of(task: Task) -> StepLimits:
 class PivotEvaluation:
     """The bound through pivots with the log prior at theta (p,), `value` in nats."""
 
-    task: Task
-    rows: Rows
+    task: ProcessTask
+    rows: ProcessRows
     vectors: Vectors
     h: Hyperparameters
     theta: Array
@@ -135,7 +135,9 @@ class PivotScales(Scales[PivotEvaluation]):
         return PivotEvaluation(self.task, self.rows, self.vectors, h, theta, found, value)
 
 
-def scales_through_pivots(task: Task, rows: Rows, start: Hyperparameters, *, cap: float, is_start: bool) -> Trial:
+def scales_through_pivots(
+    task: ProcessTask, rows: ProcessRows, start: Hyperparameters, *, cap: float, is_start: bool
+) -> Trial:
     """The best hyperparameters from a start: see `StepLimits`; `cap` is the bound of log beta."""
     limits = limits_of(task)
     if is_start:
@@ -146,7 +148,7 @@ def scales_through_pivots(task: Task, rows: Rows, start: Hyperparameters, *, cap
     return Trial(found.best.h, found.best.value)
 
 
-def losses_of_unseen(task: Task, state: State, max_rows: int) -> Array:
+def losses_of_unseen(task: ProcessTask, state: State, max_rows: int) -> Array:
     """The log loss (N,) of at most `max_rows` rows that the starts of a model of classes have not seen, at the scales
     of a state; 0 for all others. Raises NotPositiveDefiniteError."""
     problem, seen = task.problem, task.problem.sample(ROWS_FOR_STARTS).numbers
@@ -155,12 +157,12 @@ def losses_of_unseen(task: Task, state: State, max_rows: int) -> Array:
     scales = PivotScales(task, rows, h, inf, PIVOTS_FOR_STARTS, TOLERANCE_TO_BEGIN)
     at, new = scales(h.packed()), task.rows(state, unseen)
     latent = task.latent(at.vectors, at.h, at.bound, new.X, new.F)
-    prediction = problem.likelihood.predictive(Latent.of_each([latent]), None)
+    prediction = problem.likelihood.predictive(LatentGaussian.of_each([latent]), None)
     losses[unseen] = -prediction.log_density(new.t)
     return losses
 
 
-def scales_from_start(task: Task, state: State, number: int) -> PivotEvaluation | None:
+def scales_from_start(task: ProcessTask, state: State, number: int) -> PivotEvaluation | None:
     """The scales learned from one start alone, as accurately as those of a fold by steps; None where no step raises the
     bound."""
     limits, cap = limits_of(task), max(CAUTIOUS_SIGNAL_TO_NOISE, task.space.begin_cap)
@@ -177,7 +179,7 @@ class ScalesOfAll:
     limits: StepLimits
 
     @classmethod
-    def of(cls, task: Task, state: State) -> "ScalesOfAll":
+    def of(cls, task: ProcessTask, state: State) -> "ScalesOfAll":
         """The scales of a state; raises NotPositiveDefiniteError."""
         h, rows = process_of(state).hyperparameters, task.rows_for_scales(state)
         return cls(PivotScales(task, rows, h, inf, tolerance_of_sites=TOLERANCE_TO_BEGIN)(h.packed()), limits_of(task))
@@ -187,7 +189,7 @@ class ScalesOfAll:
         """The sites at the rows."""
         return self.at.bound.optimum.latent_sites
 
-    def stepped(self, task: Task, state: State, first: LatentSites | None = None) -> PivotEvaluation | None:
+    def stepped(self, task: ProcessTask, state: State, first: LatentSites | None = None) -> PivotEvaluation | None:
         """The evaluation after the steps on the rows of another task; None where no share of a step raises the bound.
 
         `first` are sites at its rows. The curvature is that of all rows, times the share of the rows.

@@ -9,7 +9,7 @@ import numpy as np
 from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE, maximise
 from relevance_bayes.core.algorithms.sequential import of_process, with_hyperparameters
 from relevance_bayes.core.algorithms.state import Process, State, Trial
-from relevance_bayes.core.algorithms.task import IRRELEVANT, RISE, Task
+from relevance_bayes.core.algorithms.task import IRRELEVANT, RISE, ProcessTask
 from relevance_bayes.core.hyperparameters import Hyperparameters
 
 GAIN = 8.0
@@ -23,7 +23,7 @@ TRIAL_ITERATIONS, FINAL_ITERATIONS = 8, 60
 """Iterations of a trial, and of the best."""
 
 
-def separated(task: Task, state: State, process: Process) -> State:
+def separated(task: ProcessTask, state: State, process: Process) -> State:
     """One trial; after the last of a round the best is optimised to the end, and another round follows where it is
     kept.
 
@@ -48,7 +48,7 @@ def separated(task: Task, state: State, process: Process) -> State:
     return with_hyperparameters(again, found.hyperparameters)
 
 
-def _candidates(task: Task, h: Hyperparameters) -> tuple[int, ...]:
+def _candidates(task: ProcessTask, h: Hyperparameters) -> tuple[int, ...]:
     """The inputs that may get a term of their own: the relevant ones, if there are at least two."""
     is_relevant = h.input_map.widths < IRRELEVANT * task.problem.spread
     is_relevant[list(h.terms.alone)] = False
@@ -56,7 +56,7 @@ def _candidates(task: Task, h: Hyperparameters) -> tuple[int, ...]:
     return places if len(places) > 1 else ()
 
 
-def _maximise(task: Task, state: State, h: Hyperparameters, iterations: int) -> Trial:
+def _maximise(task: ProcessTask, state: State, h: Hyperparameters, iterations: int) -> Trial:
     rows = task.rows_for_scales(state)
     theta, value = maximise(
         of_process(task, rows, h),

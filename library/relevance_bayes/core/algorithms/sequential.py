@@ -39,16 +39,16 @@ from relevance_bayes.core.algorithms.state import (
     price_in,
     rebuild,
 )
-from relevance_bayes.core.algorithms.task import Task, process_of
+from relevance_bayes.core.algorithms.task import ProcessTask, process_of
 from relevance_bayes.core.basis import Functions, GroupFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.evidence import TINY, Evidence, evidence, gain, mean_square, sparsity_and_quality
+from relevance_bayes.core.evidence import TINY, EvaluatedEvidence, evidence, gain, mean_square, sparsity_and_quality
 from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.factors import SPAN, CandidateStatistics, Factors, build
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.posterior import Optimum, with_zero
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import Rows, RowSums, Vectors, bound_gradient, summed_bound
+from relevance_bayes.core.process import ProcessRows, RowSums, Vectors, bound_gradient, summed_bound
 from relevance_bayes.core.types import Array, Indices
 
 MAX_CELLS = 64_000_000
@@ -150,8 +150,8 @@ class Evaluate(Protocol):
 class AtOnce:
     """L from the columns at all the rows, each time from the sites of the last evaluation."""
 
-    task: Task
-    rows: Rows
+    task: ProcessTask
+    rows: ProcessRows
     near: Optimum | None = None
 
     def __call__(self, vectors: Vectors, h: Hyperparameters, /) -> tuple[float, Array, Array | None]:
@@ -164,7 +164,7 @@ class AtOnce:
 class InBlocks:
     """L by sums over the blocks of a problem's rows, each time from the last mean, at first from `origin`."""
 
-    task: Task
+    task: ProcessTask
     problem: Problem
     fixed: tuple[int, ...]
     origin: Array
@@ -176,7 +176,7 @@ class InBlocks:
         return reached.value, slope, places
 
 
-def of_process(task: Task, rows: Rows, like: Hyperparameters) -> Objective:
+def of_process(task: ProcessTask, rows: ProcessRows, like: Hyperparameters) -> Objective:
     """The objective of the full process on few rows, or through pivots without a closed form."""
     vectors, through = task.spread(rows), AtOnce(task, rows)
 
@@ -193,11 +193,14 @@ def of_process(task: Task, rows: Rows, like: Hyperparameters) -> Objective:
     return objective
 
 
-def of_bound(task: Task, state: State, some: Rows | Problem, like: Hyperparameters) -> Objective:
-    """The objective of the sparse process in theta and the optimised inducing points; `some` as in `Task.together`."""
+def of_bound(task: ProcessTask, state: State, some: ProcessRows | Problem, like: Hyperparameters) -> Objective:
+    """The objective of the sparse process in theta and the optimised inducing points.
+
+    `some` is as in `ProcessTask.together`.
+    """
     own, n = task.vectors(state), len(like.packed())
     through: Evaluate
-    if isinstance(some, Rows):
+    if isinstance(some, ProcessRows):
         through = AtOnce(task, some)
     else:
         through = InBlocks(task, some, state.active[: len(state.alpha)], task.near(some, state, like))
@@ -309,7 +312,7 @@ def _log_evidence_of(alpha: float, s: float, square: float) -> float:
     return 0.5 * (log(alpha) - log(alpha + s) + square / (alpha + s))
 
 
-def _made(now: EvidenceIterate, price: Price, move: Move) -> tuple[Factors, Evidence] | None:
+def _made(now: EvidenceIterate, price: Price, move: Move) -> tuple[Factors, EvaluatedEvidence] | None:
     """The move, shortened where its gain is only an estimate (Laplace), or None where the objective would fall."""
     R, here = len(now.factors.active), now.evidence
     threshold = here.value + (0.0 if move.alpha < inf else -ROUNDING * (1.0 + abs(here.value)))
@@ -340,7 +343,7 @@ def _tries(now: EvidenceIterate, move: Move) -> Iterator[tuple[Factors, Array, A
         yield factors, alphas, posterior.mean
 
 
-def _noise(factors: Factors, here: Evidence) -> Evidence:
+def _noise(factors: Factors, here: EvaluatedEvidence) -> EvaluatedEvidence:
     """1/beta = |t - P mu|^2 / (K N - K sum gamma), halved in the logarithm while L falls [TIPPING2001, eq. 18]."""
     if not learns_noise(factors.problem):
         return here
@@ -415,13 +418,15 @@ def inner_step(now: EvidenceIterate, price: Price) -> EvidenceIterate | None:
         return None
 
 
-def _maximise(factors: Factors, found: Evidence, *, price: Price, iteration: int, tolerance: float) -> EvidenceIterate:
+def _maximise(
+    factors: Factors, found: EvaluatedEvidence, *, price: Price, iteration: int, tolerance: float
+) -> EvidenceIterate:
     maximum = maximise(factors, found, tolerance=tolerance, price=price)
     is_maximum = tolerance == END_TOLERANCE
     return iterate_at(price, maximum.factors, maximum.evidence, iteration=iteration, is_maximum=is_maximum)
 
 
-def _enter(now: EvidenceIterate, price: Price) -> tuple[Factors, Evidence] | None:
+def _enter(now: EvidenceIterate, price: Price) -> tuple[Factors, EvaluatedEvidence] | None:
     """The model with the best candidate, at its own best alpha; None when none gains enough."""
     here = now.evidence
     entry = price.entry(len(now.factors.active))

@@ -11,10 +11,8 @@ import numpy as np
 from relevance_bayes.core.basis import Functions
 from relevance_bayes.core.evidence import (
     USUAL_LOG_BETA,
-    Evidence,
-    EvidenceKind,
+    EvaluatedEvidence,
     Integral,
-    LogEvidence,
     Peak,
     evidence,
     log_choices,
@@ -27,6 +25,7 @@ from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.reports import Evidence, EvidenceKind
 
 MAX_STEPS = 500
 """The number of steps that a trace keeps: every one, then every second, fourth and so on, and always the last."""
@@ -293,7 +292,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptFunctions:
     """The part of the end of a fit that a model keeps: R functions, each array in their order.
 
     `mean` (R,), or (R, K), and `covariance` (R, R) of the weights, their prior precisions `alpha` (R,), `gamma` (R,) in
@@ -322,11 +321,11 @@ class Iterate(ABC):
     state: State
 
     @abstractmethod
-    def kept(self, problem: Problem) -> Kept:
+    def kept(self, problem: Problem) -> KeptFunctions:
         """The part that a model keeps."""
 
     @abstractmethod
-    def log_evidence(self, problem: Problem) -> LogEvidence:
+    def log_evidence(self, problem: Problem) -> Evidence:
         """The evidence in the targets' own units, in nats."""
 
     @abstractmethod
@@ -344,9 +343,9 @@ class EvidenceIterate(Iterate):
     """Among fixed candidates with one precision each: the factors and the evidence of the state."""
 
     factors: Factors
-    evidence: Evidence
+    evidence: EvaluatedEvidence
 
-    def kept(self, problem: Problem) -> Kept:
+    def kept(self, problem: Problem) -> KeptFunctions:
         """The functions in the model, by dictionary."""
         posterior = self.evidence.posterior
         functions, order = problem.candidates.take(self.state.active)
@@ -354,20 +353,22 @@ class EvidenceIterate(Iterate):
         tuned = self.factors.tuned(posterior, self.evidence.beta)
         alpha, gamma = posterior.alpha[order], posterior.determined[order]
         augmentation = Augmentation.of(problem, functions)
-        return Kept(functions, posterior.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation)
+        return KeptFunctions(
+            functions, posterior.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation
+        )
 
-    def log_evidence(self, problem: Problem) -> LogEvidence:
+    def log_evidence(self, problem: Problem) -> Evidence:
         """The evidence from the state's objective: that of a rebuilt iterate differs by rounding."""
         likelihood, prior = problem.likelihood, problem.prior
         value = self.state.objective + problem.log_jacobian
         approximate: EvidenceKind = "laplace" if likelihood.is_log_concave else "lower_bound"
         kind = "exact" if likelihood.is_conjugate else approximate
         if not isinstance(prior, Independent):
-            return LogEvidence(value, kind)
+            return Evidence(value, kind, 0.0, 0.0)
         alpha, beta = self.state.alpha, self.state.beta
         pays = paid(problem.candidates.size, len(self.state.active)) if prior.price else 0.0
         value += pays - prior.log_hyperprior(alpha, beta)
-        return LogEvidence(value, kind, prior.log_density(alpha, beta), pays)
+        return Evidence(value, kind, prior.log_density(alpha, beta), pays)
 
     def integral(self, problem: Problem) -> Integral:
         """The integral over log alpha and log beta, less log C(M, R) for the functions chosen from each dictionary."""
@@ -387,7 +388,7 @@ class EvidenceIterate(Iterate):
 
 def iterate_of(
     factors: Factors,
-    found: Evidence,
+    found: EvaluatedEvidence,
     *,
     iteration: int,
     is_maximum: bool = False,
@@ -402,7 +403,7 @@ def iterate_of(
 
 
 def iterate_at(
-    price: Price, factors: Factors, found: Evidence, *, iteration: int, is_maximum: bool = False
+    price: Price, factors: Factors, found: EvaluatedEvidence, *, iteration: int, is_maximum: bool = False
 ) -> EvidenceIterate:
     """The state of some factors and evidence in a phase: its objective is L less the price."""
     iterate = iterate_of(factors, found, iteration=iteration, is_maximum=is_maximum)

@@ -14,11 +14,11 @@ from relevance_bayes.core.folds import first_by_content, subset
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.likelihoods import Likelihood
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.posterior import LatentSites, Optimum, Posterior
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.problem import Problem, is_wide
-from relevance_bayes.core.process import Bound, Rows, RowSums, Vectors, bound, row_sums
+from relevance_bayes.core.process import Bound, ProcessRows, RowSums, Vectors, bound, row_sums
 from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.types import Array, Indices
 
@@ -80,7 +80,7 @@ evidence, not the log density of the rows left out."""
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class ProcessTask:
     """A problem of this algorithm: `first` is the number of the first candidate of the kernel `functions`.
 
     `max_iterations` and `max_rows` are those of `Greedy`.
@@ -100,7 +100,7 @@ class Task:
         return HyperparameterSpace(self.problem, self.functions, self.kernel)
 
     @classmethod
-    def of(cls, problem: Problem, max_iterations: int | None = None, max_rows: int | None = None) -> "Task":
+    def of(cls, problem: Problem, max_iterations: int | None = None, max_rows: int | None = None) -> "ProcessTask":
         """The task of a problem; raises SparseBayesError for a spec that `spec.check` refuses."""
         for first, functions in zip(problem.candidates.starts, problem.candidates.dictionaries, strict=False):
             match functions, problem.prior:
@@ -120,38 +120,38 @@ class Task:
         functions, _ = self.problem.candidates.take(state.active[: len(state.alpha)])
         return functions
 
-    def rows(self, state: State, some: Indices | None = None) -> Rows:
+    def rows(self, state: State, some: Indices | None = None) -> ProcessRows:
         """All rows or `some` (n,), with the columns (n, F) of the functions without kernel in the model."""
         if some is None:
             return self._rows(state, self.problem.X)
         return self._rows(state, self.problem.X[some], some)
 
-    def sample(self, state: State, size: int) -> Rows:
+    def sample(self, state: State, size: int) -> ProcessRows:
         """At most so many rows, by content."""
         drawn = self.problem.sample(size)
         return self._rows(state, drawn.X, drawn.numbers)
 
-    def _rows(self, state: State, X: Array, numbers: Indices | None = None) -> Rows:
+    def _rows(self, state: State, X: Array, numbers: Indices | None = None) -> ProcessRows:
         """Rows at X (n, d), whose `numbers` are among all, None for all."""
         t, precisions = self.problem.t, self.problem.precisions
         if numbers is not None:
             t, precisions = t[numbers], None if precisions is None else precisions[numbers]
-        return Rows(X, t, self.problem.candidates.columns(X, state.active[: len(state.alpha)]), precisions)
+        return ProcessRows(X, t, self.problem.candidates.columns(X, state.active[: len(state.alpha)]), precisions)
 
-    def rows_for_starts(self, state: State) -> Rows:
+    def rows_for_starts(self, state: State) -> ProcessRows:
         """The rows on which starts are compared."""
         if self.problem.likelihood.latents > 1 and self.problem.likelihood.is_conjugate:
             return self.rows_for_scales(state)
         return self.sample(state, ROWS_FOR_STARTS)
 
-    def rows_for_scales(self, state: State) -> Rows:
+    def rows_for_scales(self, state: State) -> ProcessRows:
         """The rows on which the full process is learned."""
         if self.problem.likelihood.is_conjugate and self.problem.likelihood.latents == 1:
             return self.sample(state, self._at_most(ROWS_FOR_SCALES))
         several = ROWS_FOR_SEVERAL_TARGETS if self.problem.likelihood.is_conjugate else ROWS_FOR_SCALES
         return self.sample(state, self._at_most(several))
 
-    def rows_for_functions(self, state: State) -> tuple[Indices, Rows]:
+    def rows_for_functions(self, state: State) -> tuple[Indices, ProcessRows]:
         """The indices (M,) of candidates among `functions`, and rows, the first M of which are theirs."""
         functions, problem = self.functions, self.problem
         candidates = self._at_most(MAX_CANDIDATES)
@@ -189,7 +189,7 @@ class Task:
         first = first_by_content(functions.centres, problem.t[functions.rows], size + len(own), seed)
         return np.sort(first[~np.isin(first, own)][:size])
 
-    def together(self, state: State) -> Rows | Problem:
+    def together(self, state: State) -> ProcessRows | Problem:
         """The rows of the phase `together`; a problem of their own where L is computed by sums over their blocks."""
         size = self.n_rows_together(state)
         if size == self.problem.rows and self.has_sums:
@@ -216,7 +216,7 @@ class Task:
 
     def bound(
         self,
-        rows: Rows,
+        rows: ProcessRows,
         vectors: Vectors,
         h: Hyperparameters,
         near: Optimum | None = None,
@@ -237,12 +237,12 @@ class Task:
             tolerance_of_sites=tolerance_of_sites,
         )
 
-    def latent(self, vectors: Vectors, h: Hyperparameters, at: Bound, X: Array, F: Array) -> Latent:
+    def latent(self, vectors: Vectors, h: Hyperparameters, at: Bound, X: Array, F: Array) -> LatentGaussian:
         """The latent at X (n, d) by a bound through inducing points, F (n, F) the columns without kernel there."""
         B = at.whitening.columns(h.covariance(self.kernel)(h.input_map(X), vectors.mapped(h)))
         P, known = np.hstack([F, B]), at.optimum.posterior
         weights = np.maximum(np.vecdot(P @ known.covariance, P), 0.0)
-        return Latent(P @ known.mean, weights, h.signal_variance * at.whitening.left(B))
+        return LatentGaussian(P @ known.mean, weights, h.signal_variance * at.whitening.left(B))
 
     def sums(self, state: State) -> RowSums:
         """Sums over all rows; their origin is that of earlier sums, else the mean on the rows of `together`."""
@@ -250,7 +250,7 @@ class Task:
         if process.origin is not None:
             return self.sums_over(self.problem, state, process.origin)
         h, some = process.hyperparameters, self.together(state)
-        if isinstance(some, Rows):
+        if isinstance(some, ProcessRows):
             near = self.bound(some, self.vectors(state), h).optimum.posterior.mean
         else:
             near = self.near(some, state, h)
@@ -261,7 +261,7 @@ class Task:
         """True where L is computed by sums over blocks of rows: for Gaussian noise and rho of 0."""
         return self.problem.likelihood.is_conjugate and not self.prior.rho
 
-    def in_blocks(self, rows: Rows) -> Problem | None:
+    def in_blocks(self, rows: ProcessRows) -> Problem | None:
         """The problem of these rows alone; None where the columns at all of the rows are needed at once."""
         if not self.has_sums:
             return None
@@ -291,18 +291,18 @@ class Task:
         optimum = self.bound(self.rows(state), self.vectors(state), h).optimum if end is None else end
         return optimum.posterior, optimum.likelihood
 
-    def origin(self, rows: Rows | Problem) -> float:
+    def origin(self, rows: ProcessRows | Problem) -> float:
         """The shift of L with the targets' unit."""
         return -0.5 * len(rows.t) * log(self.problem.square)
 
-    def spread(self, rows: Rows, max_vectors: int = MAX_PIVOTS) -> Vectors | None:
+    def spread(self, rows: ProcessRows, max_vectors: int = MAX_PIVOTS) -> Vectors | None:
         """Inducing points spread over some rows, for scales; None where the exact evidence is available."""
         if self.problem.likelihood.is_conjugate:
             return None
         places = farthest_first(self.space.start(0).input_map(rows.X), max_vectors)
         return Vectors(places, rows.X[places])
 
-    def sites(self, rows: Rows, h: Hyperparameters) -> tuple[Array, Array]:
+    def sites(self, rows: ProcessRows, h: Hyperparameters) -> tuple[Array, Array]:
         """g (N,) or (N, K) at latent 0 and lam (N,): Gaussian targets that approximate the likelihood."""
         vectors = self.spread(rows)
         if vectors is None:

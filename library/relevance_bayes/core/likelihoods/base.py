@@ -18,7 +18,7 @@ from relevance_bayes.core.types import Array, ForRows
 
 
 @dataclass(frozen=True, eq=False)
-class Latent:
+class LatentGaussian:
     """The latent at N points, N(mean, weights + residual), each (N,).
 
     `weights` is the variance by the uncertainty of the weights, `residual` that of the process outside the functions in
@@ -32,7 +32,7 @@ class Latent:
     support: Array | None = None
 
     @classmethod
-    def of_each(cls, latents: "Sequence[Latent]") -> "Latent":
+    def of_each(cls, latents: "Sequence[LatentGaussian]") -> "LatentGaussian":
         """Those of one model for each class as columns, (N, K), their support the mean over the models that have one;
         that of a single model itself."""
         if len(latents) == 1:
@@ -295,7 +295,7 @@ class LikelihoodBase(ABC):
         return np.asarray((8.0 * near - far) / (12.0 * step))
 
     @abstractmethod
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> Prediction:
+    def predictive(self, latent: LatentGaussian, noise_sd: ForRows | None) -> Prediction:
         """The distribution of a new observation where the latent is N(mean, variance)."""
 
 
@@ -311,7 +311,7 @@ class NumberLikelihood(LikelihoodBase):
         return None
 
     @abstractmethod
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> NumberPrediction: ...
+    def predictive(self, latent: LatentGaussian, noise_sd: ForRows | None) -> NumberPrediction: ...
 
 
 class PredictsClasses(Protocol):
@@ -333,12 +333,12 @@ class ClassLikelihoodBase(LikelihoodBase):
     def probabilities(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A) -> A:
         """See `PredictsClasses`."""
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
+    def predictive(self, latent: LatentGaussian, noise_sd: ForRows | None) -> ClassPrediction:
         """The probabilities, the latent's variance integrated."""
         return predicted(self, latent, noise_sd)
 
 
-def predicted(likelihood: PredictsClasses, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
+def predicted(likelihood: PredictsClasses, latent: LatentGaussian, noise_sd: ForRows | None) -> ClassPrediction:
     """The prediction of a likelihood of classes at N latents."""
     variance = latent.variance
     noise = np.empty((len(latent.mean), 1))

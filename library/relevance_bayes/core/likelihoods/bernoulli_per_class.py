@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent, Targets, predicted
+from relevance_bayes.core.likelihoods.base import ClassPrediction, LatentGaussian, Targets, predicted
 from relevance_bayes.core.likelihoods.bernoulli import Bernoulli, sigmoid_integral
 from relevance_bayes.core.likelihoods.categorical import check_classes
 from relevance_bayes.core.likelihoods.temperature import TINY, Temperature, tempered
@@ -54,6 +54,6 @@ class BernoulliPerClass:
         alone = xp.maximum(sigmoid_integral(xp, mean, variance), TINY)
         return tempered(xp, alone / xp.sum(alone, axis=1, keepdims=True), self.temperature)
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
+    def predictive(self, latent: LatentGaussian, noise_sd: ForRows | None) -> ClassPrediction:
         """The probabilities at `latent` (N, K), variances too."""
         return predicted(self, latent, noise_sd)

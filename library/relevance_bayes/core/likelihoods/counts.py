@@ -9,7 +9,7 @@ import scipy
 from relevance_bayes.core.likelihoods.base import (
     POINTS,
     WEIGHTS,
-    Latent,
+    LatentGaussian,
     NumberLikelihood,
     NumberPrediction,
     Targets,
@@ -45,10 +45,10 @@ class CountPrediction(NumberPrediction):
     """Predictions of counts with an uncertain latent."""
 
     likelihood: "CountLikelihood"
-    latent: Latent
+    latent: LatentGaussian
 
     @classmethod
-    def of(cls, likelihood: "CountLikelihood", latent: Latent) -> Self:
+    def of(cls, likelihood: "CountLikelihood", latent: LatentGaussian) -> Self:
         """The variance from the latent is divided between weights and residual as the latent's own."""
         v = latent.variance
         mean, noise, function = likelihood.moments(NUMPY, latent.mean, v, np.zeros_like(v))
@@ -148,6 +148,6 @@ class CountLikelihood(NumberLikelihood):
             found[here] = np.where(counts <= flat[here, None], each, 0.0).sum(axis=1)
         return found.reshape(t.shape)
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> CountPrediction:
+    def predictive(self, latent: LatentGaussian, noise_sd: ForRows | None) -> CountPrediction:
         """Predictions of counts with an uncertain rate."""
         return CountPrediction.of(self, latent)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from relevance_bayes.core.errors import ConstantTargetError
-from relevance_bayes.core.likelihoods.base import Latent, NumberLikelihood, NumberPrediction, Sites, Targets
+from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberLikelihood, NumberPrediction, Sites, Targets
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
@@ -125,7 +125,7 @@ class GaussianNoise(NumberLikelihood):
         reach = z * xp.sqrt(noise + variance)
         return mean - reach, mean + reach
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> RealPrediction:
+    def predictive(self, latent: LatentGaussian, noise_sd: ForRows | None) -> RealPrediction:
         """mean = p'mu, variance = 1/beta + p'Sigma p + c [TIPPING2001, eqs 21 and 22]."""
         sd = 0.0 if noise_sd is None else noise_sd
         noise = np.empty(len(latent.mean))

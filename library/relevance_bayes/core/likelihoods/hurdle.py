@@ -12,7 +12,14 @@ import numpy as np
 import scipy
 
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.likelihoods.base import POINTS, WEIGHTS, ClassPrediction, Latent, NumberPrediction, Targets
+from relevance_bayes.core.likelihoods.base import (
+    POINTS,
+    WEIGHTS,
+    ClassPrediction,
+    LatentGaussian,
+    NumberPrediction,
+    Targets,
+)
 from relevance_bayes.core.likelihoods.bernoulli import Bernoulli
 from relevance_bayes.core.likelihoods.log_gaussian import LogGaussian, PositivePrediction, bounded_exp
 from relevance_bayes.core.numpy_namespace import NUMPY
@@ -34,7 +41,7 @@ class HurdlePrediction(NumberPrediction):
     positive: PositivePrediction
 
     @classmethod
-    def of(cls, is_zero: ClassPrediction, latent: Latent, positive: PositivePrediction) -> "HurdlePrediction":
+    def of(cls, is_zero: ClassPrediction, latent: LatentGaussian, positive: PositivePrediction) -> "HurdlePrediction":
         """By `hurdle_moments`."""
         zero = np.clip(is_zero.probability, MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
         share = np.divide(latent.residual, latent.variance, out=np.zeros_like(zero), where=latent.variance > 0.0)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from relevance_bayes.core.likelihoods.base import (
-    Latent,
+    LatentGaussian,
     NumberLikelihood,
     NumberPrediction,
     Sites,
@@ -146,6 +146,6 @@ class LogGaussian(TransformedGaussian):
         reach = z * xp.sqrt(noise + variance)
         return bounded_exp(xp, mean - reach), bounded_exp(xp, mean + reach)
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> PositivePrediction:
+    def predictive(self, latent: LatentGaussian, noise_sd: ForRows | None) -> PositivePrediction:
         """The exponential of the prediction under Gaussian noise."""
         return PositivePrediction.of(GaussianNoise().predictive(latent, noise_sd))

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.likelihoods.base import Latent, NumberLikelihood, Sites, Targets, log_of_mean
+from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberLikelihood, Sites, Targets, log_of_mean
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise
 from relevance_bayes.core.likelihoods.log_gaussian import MAX_LOG, PositivePrediction, bounded_exp
 from relevance_bayes.core.tracing import A, Namespace
@@ -75,7 +75,7 @@ class LogVariance(NumberLikelihood):
             expected * expected * xp.expm1(xp.minimum(variance, MAX_LOG)),
         )
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> PositivePrediction:
+    def predictive(self, latent: LatentGaussian, noise_sd: ForRows | None) -> PositivePrediction:
         """The variance e^f itself, log-normal."""
         return PositivePrediction.of(GaussianNoise().predictive(latent, None))
 

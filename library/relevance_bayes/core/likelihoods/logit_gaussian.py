@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from relevance_bayes.core.likelihoods.base import POINTS, WEIGHTS, Latent, NumberPrediction, Targets
+from relevance_bayes.core.likelihoods.base import POINTS, WEIGHTS, LatentGaussian, NumberPrediction, Targets
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, RealPrediction
 from relevance_bayes.core.likelihoods.log_gaussian import TransformedGaussian
 from relevance_bayes.core.numpy_namespace import NUMPY
@@ -120,6 +120,6 @@ class LogitGaussian(TransformedGaussian):
         reach = z * xp.sqrt(noise + variance)
         return bounded_share(xp, mean - reach), bounded_share(xp, mean + reach)
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> SharePrediction:
+    def predictive(self, latent: LatentGaussian, noise_sd: ForRows | None) -> SharePrediction:
         """The share of the prediction under Gaussian noise."""
         return SharePrediction.of(GaussianNoise().predictive(latent, noise_sd))

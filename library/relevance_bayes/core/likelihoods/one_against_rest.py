@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from relevance_bayes.core.likelihoods.base import ClassLikelihoodBase, Latent, Sites, Targets
+from relevance_bayes.core.likelihoods.base import ClassLikelihoodBase, LatentGaussian, Sites, Targets
 from relevance_bayes.core.likelihoods.categorical import check_classes, indicators
 from relevance_bayes.core.likelihoods.gaussian import noise_range, noise_sd_of
 from relevance_bayes.core.likelihoods.temperature import Temperature, fitted_temperature, softmax, temperature_of
@@ -99,7 +99,7 @@ class OneAgainstRest(ClassLikelihoodBase):
         greatest."""
         return softmax(xp, mean * (SLOPE / (temperature_of(self.temperature) * xp.sqrt(noise + variance))))
 
-    def with_temperature(self, t: Array, without: Latent, noise_sd: ForRows | None) -> Self:
+    def with_temperature(self, t: Array, without: LatentGaussian, noise_sd: ForRows | None) -> Self:
         """The likelihood with the temperature fitted to classes t (N,) at held-out latents, where it is learned."""
         if self.temperature != "learned":
             return self

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import scipy
 
-from relevance_bayes.core.likelihoods.base import Latent, Sites
+from relevance_bayes.core.likelihoods.base import LatentGaussian, Sites
 from relevance_bayes.core.likelihoods.counts import MAX_LOG_RATE, CountLikelihood, CountPrediction, mean_count
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
@@ -86,7 +86,7 @@ class Poisson(CountLikelihood):
         """P(g >= e^f), g ~ Gamma(t + 1)."""
         return np.asarray(scipy.special.gammaincc(t + 1.0, _rate(f)))
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> PoissonPrediction:
+    def predictive(self, latent: LatentGaussian, noise_sd: ForRows | None) -> PoissonPrediction:
         """Predictions of counts with a log-normal rate."""
         return PoissonPrediction.of(self, latent)
 

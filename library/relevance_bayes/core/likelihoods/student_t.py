@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self, TypeAlias
 import numpy as np
 import scipy
 
-from relevance_bayes.core.likelihoods.base import Latent, NumberLikelihood, NumberPrediction, Sites, Targets
+from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberLikelihood, NumberPrediction, Sites, Targets
 from relevance_bayes.core.likelihoods.gaussian import noise_range, noise_sd_of
 from relevance_bayes.core.log_density import log_student_t
 from relevance_bayes.core.numpy_namespace import NUMPY
@@ -175,7 +175,7 @@ class StudentT(NumberLikelihood):
         reach = _reach(xp, variance, noise * ((dof - 2.0) / dof), dof, NormalDist().cdf(z))
         return mean - reach, mean + reach
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> HeavyTailedPrediction:
+    def predictive(self, latent: LatentGaussian, noise_sd: ForRows | None) -> HeavyTailedPrediction:
         """The latent's Gaussian and the noise's Student t."""
         dof, sd = self.dof_or_first, 0.0 if noise_sd is None else noise_sd
         scale = sd * ((dof - 2.0) / dof) ** 0.5

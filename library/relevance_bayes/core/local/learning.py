@@ -18,7 +18,7 @@ from relevance_bayes.core.algorithms.hyperparameter_space import (
     HyperparameterSpace,
     maximise,
 )
-from relevance_bayes.core.algorithms.task import RISE, Task
+from relevance_bayes.core.algorithms.task import RISE, ProcessTask
 from relevance_bayes.core.errors import DataError, IllegalCombinationError, NotPositiveDefiniteError
 from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.hyperparameters import Hyperparameters
@@ -28,7 +28,7 @@ from relevance_bayes.core.local.likelihood import Conditionals, NeighbourLikelih
 from relevance_bayes.core.local.neighbours import Neighbourhoods, NeighbourSearch, earlier
 from relevance_bayes.core.local.prediction import LocalProcess
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.types import Array, Indices
 
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.2, 1_000
@@ -63,7 +63,7 @@ class Stages:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredKernel:
     """A kernel with hyperparameters, and the mean log density of held-out rows, in nats a row."""
 
     kernel: LocalKernel
@@ -82,8 +82,8 @@ class LocalState:
     completed: int = 0
     start: Hyperparameters | None = None
     reached: float = -inf
-    scored: tuple[Scored, ...] = ()
-    found: Scored | None = None
+    scored: tuple[ScoredKernel, ...] = ()
+    found: ScoredKernel | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +130,11 @@ class LocalTask:
         return self.space(self.kernels[0]).fixed_numbers()
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> ProcessRows:
         """All rows, in that order."""
         X, precisions = self.problem.X[self.order], self.problem.precisions
         of_rows = None if precisions is None else precisions[self.order]
-        return Rows(X, self.problem.t[self.order], self.problem.candidates.columns(X, self.fixed), of_rows)
+        return ProcessRows(X, self.problem.t[self.order], self.problem.candidates.columns(X, self.fixed), of_rows)
 
     @property
     def learned(self) -> int:
@@ -149,7 +149,7 @@ class LocalTask:
 
     def space(self, kernel: LocalKernel) -> HyperparameterSpace:
         """The starts, bounds and priors of the hyperparameters under a kernel."""
-        return HyperparameterSpace(self.problem, Task.of(self.problem).functions, kernel)
+        return HyperparameterSpace(self.problem, ProcessTask.of(self.problem).functions, kernel)
 
     @property
     def starts(self) -> int:
@@ -196,13 +196,13 @@ class LocalTask:
         neighbourhoods = Neighbourhoods(self.kept_apart, found)
         return NeighbourLikelihood.of(self.rows, kernel, neighbourhoods, self.threads).conditionals(h)
 
-    def score(self, kernel: LocalKernel, h: Hyperparameters) -> Scored:
+    def score(self, kernel: LocalKernel, h: Hyperparameters) -> ScoredKernel:
         """By the rows kept apart; the score is -inf where covariances are not positive definite."""
         try:
             found = self.held_out(kernel, h, self.stages.best.neighbours)
         except NotPositiveDefiniteError:
-            return Scored(kernel, h, -inf)
-        return Scored(kernel, h, float(found.bounded_log_density.mean()))
+            return ScoredKernel(kernel, h, -inf)
+        return ScoredKernel(kernel, h, float(found.bounded_log_density.mean()))
 
 
 def advance(task: LocalTask, state: LocalState) -> LocalState:
@@ -259,11 +259,11 @@ def decoded(numbers: Array, task: LocalTask) -> LocalState:
     place = 5
     if has_start:
         start, place = like.unpacked(numbers[place : place + size]), place + size
-    done = list[Scored]()
+    done = list[ScoredKernel]()
     for _ in range(int(scored + found)):
         kernel, score = numbers[place : place + 2].tolist()
         h = like.unpacked(numbers[place + 2 : place + 2 + size])
-        done.append(Scored(task.kernels[int(kernel)], h, score))
+        done.append(ScoredKernel(task.kernels[int(kernel)], h, score))
         place += 2 + size
     end = done.pop() if found else None
     return LocalState(int(completed), start, reached, tuple(done), end)

@@ -14,7 +14,7 @@ from relevance_bayes.core.kernels.radial import Radial
 from relevance_bayes.core.local.conditioning import Stack, correlations, residual_variance, slices, solved
 from relevance_bayes.core.local.neighbours import ABSENT, Neighbourhoods
 from relevance_bayes.core.log_density import min_log_density
-from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.types import Array, Indices
 
 T = TypeVar("T")
@@ -75,17 +75,19 @@ class NeighbourLikelihood:
     `threads` share the targets, without changing a bit.
     """
 
-    rows: Rows
+    rows: ProcessRows
     kernel: Radial
     neighbourhoods: Neighbourhoods
     threads: int = 1
 
     @classmethod
-    def of(cls, rows: Rows, kernel: Radial, neighbourhoods: Neighbourhoods, threads: int = 1) -> "NeighbourLikelihood":
+    def of(
+        cls, rows: ProcessRows, kernel: Radial, neighbourhoods: Neighbourhoods, threads: int = 1
+    ) -> "NeighbourLikelihood":
         """The likelihood with only the rows in the neighbourhoods."""
         used, own = neighbourhoods.compact()
         precisions = None if rows.precisions is None else rows.precisions[used]
-        return cls(Rows(rows.X[used], rows.t[used], rows.F[used], precisions), kernel, own, threads)
+        return cls(ProcessRows(rows.X[used], rows.t[used], rows.F[used], precisions), kernel, own, threads)
 
     def gradient(self, h: Hyperparameters) -> tuple[float, Array]:
         """The likelihood, in nats, and its gradient (p,) in theta; raises NotPositiveDefiniteError.

@@ -9,12 +9,12 @@ import numpy as np
 from relevance_bayes.core.basis import Functions, evaluate
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.local.choice import LocalKernel
 from relevance_bayes.core.local.conditioning import Stack, correlations, slices, solved
 from relevance_bayes.core.local.neighbours import NeighbourSearch
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.types import Array, Indices
 
 MAX_MAPPED = 1e75
@@ -36,7 +36,7 @@ class LocalProcess:
 
     kernel: LocalKernel
     hyperparameters: Hyperparameters
-    rows: Rows
+    rows: ProcessRows
     functions: tuple[Functions, ...]
     neighbours: int
     centre: float = 0.0
@@ -51,7 +51,7 @@ class LocalProcess:
         """Memory of the rows, raw and mapped, and of the search tree, about twice that."""
         return 4 * self.rows.X.nbytes + self.rows.F.nbytes + 2 * self.rows.t.nbytes
 
-    def latent(self, X: Array) -> Latent:
+    def latent(self, X: Array) -> LatentGaussian:
         """The latent at X (n, d), with all of its variance in `weights`; raises DataError.
 
         The `support` is the share of the prior variance that the neighbours explain.
@@ -62,7 +62,7 @@ class LocalProcess:
         for first in range(0, len(X), ROWS_AT_ONCE):
             some = slice(first, min(first + ROWS_AT_ONCE, len(X)))
             mean[some], variance[some], prior[some] = self._of(X[some])
-        return Latent(mean + self.centre, variance, np.zeros(len(X)), np.clip(1.0 - variance / prior, 0.0, 1.0))
+        return LatentGaussian(mean + self.centre, variance, np.zeros(len(X)), np.clip(1.0 - variance / prior, 0.0, 1.0))
 
     def _of(self, X: Array) -> tuple[Array, Array, Array]:
         """The latent at few rows X (n, d): mean, variance and prior variance, each (n,)."""

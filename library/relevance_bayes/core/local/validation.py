@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.local.learning import LocalTask, Scored
+from relevance_bayes.core.local.learning import LocalTask, ScoredKernel
 from relevance_bayes.core.local.likelihood import Conditionals
 from relevance_bayes.core.types import Array
 
@@ -21,7 +21,7 @@ NORMAL_95 = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
-class Validation:
+class ValidatedProcess:
     """A process measured on held-out rows: their predictions `predicted` in the task's order, and the
     `hyperparameters`.
 
@@ -54,7 +54,7 @@ class Validation:
         return float(np.mean(self.predicted.squares <= NORMAL_95**2))
 
 
-def validated(task: LocalTask, found: Scored) -> Validation:
+def validated(task: LocalTask, found: ScoredKernel) -> ValidatedProcess:
     """Measure a process on the held-out rows, with its variances multiplied by the factor of the best score there.
 
     The factor is the same for signal, columns and noise, so that means do not change; where the noise is known, it is
@@ -74,7 +74,7 @@ def validated(task: LocalTask, found: Scored) -> Validation:
         refusal = "no better than a linear model"
     elif not 1.0 / MAX_FACTOR <= factor <= MAX_FACTOR:
         refusal = "predicted variances do not hold"
-    return Validation(held_out, h, float(linear.mean()), float(noise.mean()), factor, refusal)
+    return ValidatedProcess(held_out, h, float(linear.mean()), float(noise.mean()), factor, refusal)
 
 
 def _is_better(own: Array, other: Array) -> bool:

@@ -20,14 +20,14 @@ from relevance_bayes.core.algorithms.greedy import Greedy
 from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE, ascend
 from relevance_bayes.core.algorithms.scales import ExactScales, ScalesAt
 from relevance_bayes.core.algorithms.sequential import with_hyperparameters
-from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES, Task, process_of
+from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES, ProcessTask, process_of
 from relevance_bayes.core.concurrency import concurrently
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.exact_process import ExactProcess, WithoutFold, without_each
 from relevance_bayes.core.fitting import FitLog, pose
 from relevance_bayes.core.folds import Split
 from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.likelihoods.base import Latent, Prediction
+from relevance_bayes.core.likelihoods.base import LatentGaussian, Prediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.pooling.members import (
     FIRST_WITH_FUNCTIONS,
@@ -38,7 +38,7 @@ from relevance_bayes.core.pooling.members import (
     learned_member,
 )
 from relevance_bayes.core.problem import MIN_ROWS_PER_INPUT
-from relevance_bayes.core.process import Rows as ProcessRows
+from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.rows import Rows, Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
@@ -145,7 +145,7 @@ class ProcessFolds:
         begin, start = first if self.member.problem.begin else None, process_of(self.member.state).start
         apart, tolerance = self.rows.take(others), None if self.learns_anew else TOLERANCE_ANEW
         if begin is None and start is not None and not self.learns_anew:
-            begin = Task.of(pose(apart.X, apart.t, self.member.spec, noise_sd=apart.noise_sd)).space.start(start)
+            begin = ProcessTask.of(pose(apart.X, apart.t, self.member.spec, noise_sd=apart.noise_sd)).space.start(start)
         found = yield from learned_member(apart, self.member.spec, begin, fit_log, step, tolerance=tolerance)
         if isinstance(found, FailedFit):
             return found
@@ -164,7 +164,7 @@ class ProcessFolds:
         has_warps = self.member.problem.learning.warp and first is not None
         like = self.member.hyperparameters
         if has_warps:
-            like = Task.of(replace(self.member.problem, begin=first)).space.start(0)
+            like = ProcessTask.of(replace(self.member.problem, begin=first)).space.start(0)
         cap = max(CAUTIOUS_SIGNAL_TO_NOISE, log(like.beta * self.member.problem.square))
         scales = ExactScales(self._task, some, like, cap)
         curvature = _without_rows(self._curvature, len(taken) / len(self.numbers))
@@ -229,14 +229,16 @@ class ProcessFolds:
         given = self.rows.noise_sd
         noise = likelihood.noise(problem.precision(h.beta)) if given is None else given[fold]
         latent = np.maximum(variance - 1.0 / self._every(fold).precision(h.beta), 0.0)
-        return FoldFit(h, likelihood.predictive(Latent(mean + problem.centre, latent, np.zeros(len(fold))), noise))
+        return FoldFit(
+            h, likelihood.predictive(LatentGaussian(mean + problem.centre, latent, np.zeros(len(fold))), noise)
+        )
 
     def _every(self, numbers: Indices) -> ProcessRows:
         """Rows of the member's problem by their numbers among all."""
         return self._task.rows(self.member.state, numbers)
 
     @cached_property
-    def _task(self) -> Task:
+    def _task(self) -> ProcessTask:
         return self.member.task
 
     @cached_property

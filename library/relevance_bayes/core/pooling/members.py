@@ -12,25 +12,26 @@ from relevance_bayes.core.algorithms import hyperparameter_space
 from relevance_bayes.core.algorithms.greedy import BEFORE_TOGETHER, Greedy, ProcessIterate
 from relevance_bayes.core.algorithms.scales import has_short_starts
 from relevance_bayes.core.algorithms.sequential import with_hyperparameters
-from relevance_bayes.core.algorithms.state import Kept, State, Termination
-from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES, Task, process_of
+from relevance_bayes.core.algorithms.state import KeptFunctions, State, Termination
+from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES, ProcessTask, process_of
 from relevance_bayes.core.basis import ConstantFunction, KernelBasis, KernelFunctions
 from relevance_bayes.core.concurrency import concurrently
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.evidence import Chosen, LogEvidence, choose
+from relevance_bayes.core.evidence import Chosen, choose
 from relevance_bayes.core.fitting import FitLog, iterates, learned, pose
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Kernel
-from relevance_bayes.core.likelihoods.base import Latent, Prediction
+from relevance_bayes.core.likelihoods.base import LatentGaussian, Prediction
 from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant, solve_lower
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Ready, predict
 from relevance_bayes.core.priors import JITTER, Whitening
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import Rows as ProcessRows
+from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.rows import Rows, Step, reported_as
 from relevance_bayes.core.spec import Spec, has_width_per_input
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.reports import Evidence
 
 MIN_JITTER = 1e-8
 JITTER_OF_NOISE = 0.01
@@ -69,9 +70,9 @@ class Whole:
     state: State
 
     @property
-    def task(self) -> Task:
+    def task(self) -> ProcessTask:
         """The problem as a task of the process algorithm."""
-        return Task.of(self.problem)
+        return ProcessTask.of(self.problem)
 
     @property
     def hyperparameters(self) -> Hyperparameters:
@@ -79,7 +80,7 @@ class Whole:
         return process_of(self.state).hyperparameters
 
     @property
-    def evidence(self) -> LogEvidence:
+    def evidence(self) -> Evidence:
         """The evidence of the full process."""
         return ProcessIterate(self.state).log_evidence(self.problem)
 
@@ -114,7 +115,7 @@ class Whole:
         variance = np.maximum(h.signal_variance + np.square(F) @ (1.0 / h.alpha) - np.square(reached).sum(axis=0), 0.0)
         likelihood = self.spec.model_likelihood
         noise = likelihood.noise(self.problem.precision(h.beta)) if noise_sd is None else noise_sd
-        return likelihood.predictive(Latent(mean, variance, np.zeros(len(X))), noise)
+        return likelihood.predictive(LatentGaussian(mean, variance, np.zeros(len(X))), noise)
 
 
 def whole(problem: Problem, spec: Spec, fit_log: FitLog) -> Iterator[Whole]:
@@ -293,9 +294,9 @@ matrices of 60 to 1,000 rows needed 0.3 N eps."""
 class _Exact(ProcessIterate):
     """The end of a process that keeps the functions of all rows."""
 
-    weights: Kept | None = None
+    weights: KeptFunctions | None = None
 
-    def kept(self, problem: Problem) -> Kept:
+    def kept(self, problem: Problem) -> KeptFunctions:
         """The weights."""
         return super().kept(problem) if self.weights is None else self.weights
 
@@ -344,7 +345,7 @@ def exact_model(member: Whole) -> Model:
     mean = np.append(inverse.T @ left, of_columns)
     fixed = task.fixed(member.state)
     mean[[isinstance(one, ConstantFunction) for one in (kernel, *fixed) for _ in range(one.size)]] += problem.centre
-    weights = Kept(
+    weights = KeptFunctions(
         functions=(kernel, *fixed),
         mean=mean,
         covariance=covariance,

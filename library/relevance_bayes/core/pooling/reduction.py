@@ -156,7 +156,7 @@ ALIKE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Reduction:
+class PoolReduction:
     """The indices (K,) of the members kept in a pool, their weights (K,) and numbers of functions (K,).
 
     `loss` is the estimated loss of the pool's fold score, in nats a row; `cost` that of a row's prediction in
@@ -261,7 +261,7 @@ def expected_log_density(
 
 def reduced(
     members: Sequence[Ordered], folds: Densities, t: Array, *, max_score_loss: float, max_cost: float
-) -> Reduction:
+) -> PoolReduction:
     """The set of members, each through few functions, of the least loss for a cost of at most `max_cost`.
 
     Each set has as few functions as lose `max_score_loss` nats a row, the loss by members left out included, or as
@@ -289,7 +289,7 @@ def _smallest(
     best: float,
     max_loss: float,
     max_cost: float,
-) -> Reduction | None:
+) -> PoolReduction | None:
     """All these members through few functions, `loss` below `best`; None where several cost too much.
 
     A function enters where what it brings the whole reaches one price for all of them: of the prices at which one more
@@ -305,7 +305,7 @@ def _smallest(
             break
         wider = np.array([one[size] for one, size in zip(widenings, sizes, strict=True)])
         loss = max(best - expected_log_density(folds, t, weights, wider, lowest), 0.0)
-        found = Reduction(tuple(range(len(members))), weights, sizes, loss, cost)
+        found = PoolReduction(tuple(range(len(members))), weights, sizes, loss, cost)
         if loss <= max_loss or cost > max_cost:
             break
     return found

@@ -12,9 +12,8 @@ from relevance_bayes.core.selection.scoring import (
     DerivedColumns,
     LocalComparison,
     MeasuredRows,
-    Member,
+    PoolMember,
     RankedModel,
-    Score,
     Trained,
 )
 from relevance_bayes.core.selection.training import MAX_SCORE_LOSS, Selection, train
@@ -32,10 +31,9 @@ __all__ = [
     "Folding",
     "LocalComparison",
     "MeasuredRows",
-    "Member",
+    "PoolMember",
     "RankedModel",
     "Rows",
-    "Score",
     "Selection",
     "Step",
     "Trained",

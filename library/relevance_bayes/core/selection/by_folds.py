@@ -19,13 +19,13 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.scales_through_pivots import ScalesOfAll, losses_of_unseen, scales_from_start
 from relevance_bayes.core.algorithms.state import Iterate, Process, State
-from relevance_bayes.core.algorithms.task import MAX_PIVOTS, ROWS_FOR_SCALES, ROWS_FOR_STARTS, Task, process_of
+from relevance_bayes.core.algorithms.task import MAX_PIVOTS, ROWS_FOR_SCALES, ROWS_FOR_STARTS, ProcessTask, process_of
 from relevance_bayes.core.basis import Inputs, KernelBasis
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.fitting import pose_rows
 from relevance_bayes.core.folds import Split
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, Categorical, ClassLikelihood
-from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent
+from relevance_bayes.core.likelihoods.base import ClassPrediction, LatentGaussian
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature, tempered
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.numpy_namespace import NUMPY
@@ -49,9 +49,9 @@ from relevance_bayes.core.selection.scoring import (
     BEHIND,
     NOT_FITTED,
     Compared,
+    HeldOutFigures,
     Scoring,
     Trained,
-    Validation,
     is_clearly_better,
     is_hopeless,
     measured_rows,
@@ -127,7 +127,7 @@ class _Learning:
 
     def is_started(self, process: Process) -> bool:
         """True where the best of the starts is known."""
-        return process.phase != "scales" or process.starts >= Task.of(self.problem).space.starts
+        return process.phase != "scales" or process.starts >= ProcessTask.of(self.problem).space.starts
 
     def until(self, is_reached: Callable[[Process], bool]) -> Iterator[None]:
         """Iterate until the process is there."""
@@ -138,7 +138,7 @@ class _Learning:
     @cached_property
     def of_all(self) -> ScalesOfAll:
         """The scales with their curvature; raises NotPositiveDefiniteError."""
-        return ScalesOfAll.of(Task.of(self.problem), self.state)
+        return ScalesOfAll.of(ProcessTask.of(self.problem), self.state)
 
 
 Models: TypeAlias = tuple[_Learning | None, ...]
@@ -243,14 +243,14 @@ class FoldFits:
             prediction, _ = ready_of(fitted.model).predict(rows.take(fold).X)
         else:
             assert isinstance(spec.likelihood, ClassLikelihood), "expected a likelihood of classes"
-            prediction = spec.likelihood.predictive(Latent.of_each(latents), None)
+            prediction = spec.likelihood.predictive(LatentGaussian.of_each(latents), None)
         return prediction.probabilities if isinstance(prediction, ClassPrediction) else None
 
     def _latents(
         self, rows: Rows, spec: Spec, others: Indices, fold: Indices
-    ) -> Generator[Step, None, list[Latent] | None]:
+    ) -> Generator[Step, None, list[LatentGaussian] | None]:
         """The latents of the fold's rows, by model; None where a fold is learned anew."""
-        found = list[Latent]()
+        found = list[LatentGaussian]()
         for (of_class, single), model in zip(binary_problems(rows, spec), self.scaled[spec], strict=True):
             yield Step("folds", 0, None, "folds")
             some = of_class.take(others)
@@ -271,15 +271,15 @@ def _losses_of_starts(models: Models, rows: int) -> Array:
     """The log loss (N,) of each row, summed over the models whose starts have not seen it."""
     found = np.zeros(rows)
     for model in filter(None, models):
-        found += losses_of_unseen(Task.of(model.problem), model.state, MAX_ROWS_TO_COMPARE)
+        found += losses_of_unseen(ProcessTask.of(model.problem), model.state, MAX_ROWS_TO_COMPARE)
     return found
 
 
-def _stepped(model: _Learning, some: Rows, others: Indices, X: Array, takes_steps: bool) -> Latent | None:
+def _stepped(model: _Learning, some: Rows, others: Indices, X: Array, takes_steps: bool) -> LatentGaussian | None:
     """The latent at a fold's X (n, d) by its training rows `some`, whose numbers are `others`; None where no step
     raises the bound. Without steps the scales begin where the best start of all rows did."""
     problem = pose_rows(some.blocks(1), model.spec, noise_sd=some.noise_sd)
-    task, state = Task.of(problem), model.spec.algorithm.init(problem).state
+    task, state = ProcessTask.of(problem), model.spec.algorithm.init(problem).state
     is_whole = len(task.rows_for_scales(state).t) == problem.rows
     if takes_steps:
         scales = model.of_all
@@ -356,7 +356,7 @@ def chosen(
             continue
         model = at_learned_temperature(fitted, rows, fits.folding, specs[place], evaluation.temperature(place))
         found = evaluation.each[place]
-        validation = Validation() if found is None else Validation.of(found, evaluation.rows)
+        validation = HeldOutFigures() if found is None else HeldOutFigures.of(found, evaluation.rows)
         constant = _better_constant(rows, specs[place], measured, validation)
         if constant is not None:
             model, validation = constant
@@ -371,8 +371,8 @@ def chosen(
 
 
 def _better_constant(
-    rows: Rows, spec: Spec, splits: Sequence[Split], validation: Validation
-) -> tuple[Model, Validation] | None:
+    rows: Rows, spec: Spec, splits: Sequence[Split], validation: HeldOutFigures
+) -> tuple[Model, HeldOutFigures] | None:
     """The constant probability of two classes and its validation, where the model's gain over it is not above
     MIN_GAIN_OVER_CONSTANT; else None."""
     likelihood = spec.likelihood
@@ -383,7 +383,7 @@ def _better_constant(
         return replace(without_functions(rows.X.shape[1], some.t, len(some.t)), likelihood=likelihood)
 
     parts = [measured_rows(constant(rows.take(others)), rows.take(fold)) for others, fold in splits]
-    found = Validation.of(Measured.joined(parts), np.concatenate([fold for _, fold in splits]))
+    found = HeldOutFigures.of(Measured.joined(parts), np.concatenate([fold for _, fold in splits]))
     assert found.left_out is not None
     gains = found.left_out.measured.each["log_loss"] - validation.left_out.measured.each["log_loss"]
     is_better = gains.mean() > MIN_GAIN_OVER_CONSTANT * standard_error(gains)

@@ -15,7 +15,7 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.greedy import with_more_jitter
 from relevance_bayes.core.algorithms.state import Iterate, State
-from relevance_bayes.core.algorithms.task import Task, process_of
+from relevance_bayes.core.algorithms.task import ProcessTask, process_of
 from relevance_bayes.core.basis import Basis, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError, OneClassError, TooManyCandidatesError
 from relevance_bayes.core.evidence import Integral
@@ -25,7 +25,7 @@ from relevance_bayes.core.heteroscedastic import MAX_ROUNDS, ROUNDS_WITH_CHOICE,
 from relevance_bayes.core.hurdle import HurdleModel, member_specs, of_all_rows
 from relevance_bayes.core.hyperparameters import CrossValidationWidth, Hyperparameters, InheritedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, ClassLikelihood, Hurdle
-from relevance_bayes.core.likelihoods.base import Latent, Targets
+from relevance_bayes.core.likelihoods.base import LatentGaussian, Targets
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass, constant_latent, without_functions
@@ -38,9 +38,9 @@ from relevance_bayes.core.rows import FIT, Folding, Rows, Sample, Sampler, Step
 from relevance_bayes.core.selection.scoring import (
     FOLDS,
     Compared,
+    HeldOutFigures,
     RankedModel,
     Trained,
-    Validation,
     measured,
     table_of_rows,
     work_of,
@@ -76,7 +76,7 @@ class FitContext:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class CandidateFit:
     """The end of a fit: the spec with the widths found, its problem, and the last iterate.
 
     `inherited_cost` is the cost of an inherited input map.
@@ -123,7 +123,7 @@ class Fitted:
         """The score in nats, in the targets' own units."""
         return self.integral.value + self.scales + self.problem.log_jacobian
 
-    def outscores(self, other: "Fitted") -> bool:
+    def outscores(self, other: "CandidateFit") -> bool:
         """True where it is better than another fit: by MIN_MARGIN where that has another likelihood."""
         same = self.spec.likelihood == other.spec.likelihood
         return self.score > other.score + (0.0 if same else MIN_MARGIN * self.problem.rows)
@@ -138,7 +138,7 @@ def _to_end(
     begin: State | None = None,
     min_evidence_per_row: float = nan,
     inherited_cost: float = 0.0,
-) -> Generator[Step, None, Fitted]:
+) -> Generator[Step, None, CandidateFit]:
     """A fit to its end, or to where its evidence per row is below the least.
 
     One from which no prediction can be computed is continued with more jitter.
@@ -148,7 +148,7 @@ def _to_end(
             yield step(now)
             if now.evidence_per_row is not None and now.evidence_per_row < min_evidence_per_row:
                 break
-        fit = Fitted(spec, problem, now, inherited_cost)
+        fit = CandidateFit(spec, problem, now, inherited_cost)
         try:
             if not fit.is_stopped_early:
                 Ready.of(fit.model)
@@ -162,12 +162,12 @@ def _to_end(
 class Ranking:
     """The best fit, those it outscored, those that failed, and the work of all."""
 
-    best: Fitted
+    best: CandidateFit
     outscored: tuple[RankedModel, ...]
     failed: tuple[Compared, ...]
     work: float
 
-    def trained(self, best: Fitted | None = None) -> Trained:
+    def trained(self, best: CandidateFit | None = None) -> Trained:
         """The result: the best fit, or where it was continued since."""
         ranked_models = (self.best.ranked_model, *self.outscored) if self.outscored else ()
         fit = best or self.best
@@ -178,7 +178,7 @@ def ranked(rows: Rows, specs: Sequence[Spec], folding: Folding, on: FitContext) 
     """Fit and compare all; raises NotPositiveDefiniteError where none can be computed."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     specs[0].likelihood.check(rows.t)
-    best: Fitted | None = None
+    best: CandidateFit | None = None
     outscored, failed, work = list[RankedModel](), list[Compared](), 0.0
     for tried in specs:
         alternative = tried if best is not None else _with_own_width(tried)
@@ -216,9 +216,9 @@ def fitted_to(
     folding: Folding,
     on: FitContext,
     *,
-    earlier: Fitted | None = None,
+    earlier: CandidateFit | None = None,
     begin: State | None = None,
-) -> Generator[Step, None, Fitted]:
+) -> Generator[Step, None, CandidateFit]:
     """A fit, from the state `begin` where there is one; `earlier` is the best so far, from which kernels may inherit.
 
     A model whose evidence per row is lower than the best's is stopped early, since the phases after the scales cost
@@ -230,8 +230,8 @@ def fitted_to(
 
 
 def _run(
-    spec: Spec, problem: Problem, on: FitContext, begin: State | None, earlier: Fitted | None
-) -> Generator[Step, None, Fitted]:
+    spec: Spec, problem: Problem, on: FitContext, begin: State | None, earlier: CandidateFit | None
+) -> Generator[Step, None, CandidateFit]:
     first = FIT if earlier is None else Step("alternative fit", 0, None, "iterations")
     yield first
 
@@ -253,7 +253,7 @@ def _run(
 
 
 def posed(
-    rows: Rows, spec: Spec, folding: Folding, on: FitContext, *, earlier: Fitted | None = None
+    rows: Rows, spec: Spec, folding: Folding, on: FitContext, *, earlier: CandidateFit | None = None
 ) -> Generator[Step, None, tuple[Spec, Problem]]:
     """The spec with the widths that a search finds, and its problem."""
     resolved = yield from with_width(rows, spec, folding, on.fit_log)
@@ -265,7 +265,7 @@ def posed(
     return resolved, problem
 
 
-def _kernel_functions(fit: Fitted) -> KernelFunctions | None:
+def _kernel_functions(fit: CandidateFit) -> KernelFunctions | None:
     """The kernel functions of the model, else of its candidates; None without a kernel."""
     dictionaries = (*fit.model.functions, *fit.problem.candidates.dictionaries)
     return next((functions for functions in dictionaries if isinstance(functions, KernelFunctions)), None)
@@ -293,7 +293,7 @@ def beside_a_tenth(
     process = replace(process_of(last), phase="together", origin=None)
     begin = replace(last, objective=-inf, termination=None, process=process, trace=None)
     best = yield from _run(spec, problem, on, begin, None)
-    return ranking.trained(best).measured(Validation.of(measured(table, rows.t[fold]), fold), 1, 1)
+    return ranking.trained(best).measured(HeldOutFigures.of(measured(table, rows.t[fold]), fold), 1, 1)
 
 
 MAX_ROWS_OF_FOLD = 5_000
@@ -430,7 +430,7 @@ class FittedClasses:
 
     model: LearnedModel
     specs: tuple[Spec, ...]
-    fits: tuple[Fitted | None, ...]
+    fits: tuple[CandidateFit | None, ...]
 
     def trained(self, spec: Spec, model: LearnedModel) -> Trained:
         """The result of a spec: a single model has that with the widths found, one for each class has theirs."""
@@ -473,7 +473,7 @@ def fitted_classes(
         return FittedClasses(found.model, (found.spec,), (found,))
     check_rows(rows.X, rows.t, rows.noise_sd)
     likelihood.check(rows.t)
-    members, specs, fits = list[Model](), list[Spec](), list[Fitted | None]()
+    members, specs, fits = list[Model](), list[Spec](), list[CandidateFit | None]()
     for number, ((of_class, single), state) in enumerate(zip(binary_problems(rows, spec), states, strict=True)):
         yield Step("classes", number, likelihood.latents, "models")
         try:
@@ -534,17 +534,17 @@ def _temperature_of_weights(found: FittedClasses, rows: Rows, folding: Folding, 
     likelihood, noise_sd = likelihood_of(found.model), members_of(found.model)[0].noise_sd
     if not isinstance(likelihood, ClassLikelihood):
         return None
-    prediction = likelihood.predictive(Latent.of_each(latents), noise_sd)
+    prediction = likelihood.predictive(LatentGaussian.of_each(latents), noise_sd)
     return fitted_temperature(prediction.probabilities, rows.t[measured])
 
 
-def _latent_without(fit: Fitted, splits: Sequence[Split]) -> Latent:
+def _latent_without(fit: CandidateFit, splits: Sequence[Split]) -> LatentGaussian:
     """The latent of the folds' rows, each by weights that are learned from the other rows, at the scales of all."""
-    task, state = Task.of(fit.problem), fit.last.state
-    h, vectors, parts = process_of(state).hyperparameters, task.vectors(state), list[Latent]()
+    task, state = ProcessTask.of(fit.problem), fit.last.state
+    h, vectors, parts = process_of(state).hyperparameters, task.vectors(state), list[LatentGaussian]()
     for others, fold in splits:
         rows = task.rows(state, fold)
         found = task.bound(task.rows(state, others), vectors, h)
         parts.append(task.latent(vectors, h, found, rows.X, rows.F))
     joined = ([one.mean for one in parts], [one.weights for one in parts], [one.residual for one in parts])
-    return Latent(*(np.concatenate(part) for part in joined))
+    return LatentGaussian(*(np.concatenate(part) for part in joined))

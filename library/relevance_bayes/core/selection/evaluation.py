@@ -35,8 +35,8 @@ from relevance_bayes.core.selection.scoring import (
     MIN_STANDARD_ERRORS,
     NOT_FITTED,
     Compared,
+    HeldOutFigures,
     Trained,
-    Validation,
     is_clearly_better,
     is_hopeless,
     standard_error,
@@ -70,7 +70,7 @@ FIGURES = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Alternative:
+class ComparedAlternative:
     """A model that is compared with a pool by n held-out rows.
 
     `table` (6, n) are -log density, absolute error, coverage by the 95 % interval, and the outputs of `Measured`, NaN
@@ -102,7 +102,7 @@ class PoolEvaluation:
     """
 
     pool: MemberPredictions
-    alternatives: tuple[Alternative, ...] = ()
+    alternatives: tuple[ComparedAlternative, ...] = ()
     left_out: tuple[str | None, ...] = ()
     half_width: float = HALF_UNIT
 
@@ -135,11 +135,11 @@ class PoolEvaluation:
         mean, _ = self.pool.product
         return float(np.mean(np.square(self.pool.t - mean)) / self.pool.t.mean())
 
-    def with_compared(self, *alternatives: Alternative) -> "PoolEvaluation":
+    def with_compared(self, *alternatives: ComparedAlternative) -> "PoolEvaluation":
         """With these alternatives after those before."""
         return replace(self, alternatives=(*self.alternatives, *alternatives))
 
-    def is_hopeless(self, one: Alternative) -> bool:
+    def is_hopeless(self, one: ComparedAlternative) -> bool:
         """True where a model of a table (6 or 7, m) of the first folds would hardly end clearly above the pool, or
         shares a standard error below it.
 
@@ -192,11 +192,11 @@ class PoolEvaluation:
         """Of the pool of all complete members."""
         return self.pool.only(self.pool.complete).measured
 
-    def validation(self, place: int) -> Validation:
+    def validation(self, place: int) -> HeldOutFigures:
         """The rows with the figures of an alternative."""
-        return Validation.of(self._measured(self.alternatives[place]), self.pool.rows)
+        return HeldOutFigures.of(self._measured(self.alternatives[place]), self.pool.rows)
 
-    def _measured(self, one: Alternative) -> Measured:
+    def _measured(self, one: ComparedAlternative) -> Measured:
         """The figures of an alternative, its nll bounded as the pool's is."""
         assert one.table is not None
         nll, mae, inside, *outputs = one.table[:FIGURES]
@@ -305,7 +305,7 @@ class PoolComparison:
         varying = [one for one in compared_models if is_heteroscedastic(one.likelihood)]
         evaluation = self.evaluation
         for place, spec in enumerate(alternatives):
-            found = Alternative(spec, None, self._reason_against(spec.likelihood))
+            found = ComparedAlternative(spec, None, self._reason_against(spec.likelihood))
             if found.reason is None:
                 step = Step("alternatives", place, len(compared_models), "models")
                 found = yield from reported_as(step, self._evaluated(spec))
@@ -313,7 +313,7 @@ class PoolComparison:
         if not varying:
             return evaluation
         if not evaluation.noise_varies(self.folds.rows.X):
-            return evaluation.with_compared(Alternative(varying[0], None, NO_VARYING_NOISE))
+            return evaluation.with_compared(ComparedAlternative(varying[0], None, NO_VARYING_NOISE))
         heaviest = evaluation.pool.heaviest
         step = Step("alternatives", len(alternatives), len(compared_models), "models")
         varying[0] = replace(specs[heaviest], likelihood=varying[0].likelihood)
@@ -324,7 +324,7 @@ class PoolComparison:
         if len(varying) > 1:
             for spec in varying:
                 known.append((yield from reported_as(step, self._fold(0, spec, heaviest))))
-            first = PoolEvaluation(self.evaluation.pool.first(1), tuple(map(Alternative, varying, known)))
+            first = PoolEvaluation(self.evaluation.pool.first(1), tuple(map(ComparedAlternative, varying, known)))
             place = first.first_or_clearly_better
             varying, known = [varying[place]], [known[place]]
         return evaluation.with_compared((yield from reported_as(step, self._raced(varying[0], heaviest, None, known))))
@@ -373,7 +373,7 @@ class PoolComparison:
         begin = self.fits.get(spec, self.folds.members[self.evaluation.pool.heaviest if begins_at_heaviest else 0])
         return (yield from alternative_fit(rows, spec, begin, self.fit_log, FIT))
 
-    def _evaluated(self, spec: Spec) -> Generator[Step, None, Alternative]:
+    def _evaluated(self, spec: Spec) -> Generator[Step, None, ComparedAlternative]:
         """An alternative with its figures, or the reason why it has none.
 
         A process with exact evidence is fitted to all rows first, and its folds start from there. It ends before
@@ -385,7 +385,7 @@ class PoolComparison:
         stop = self._reason_to_stop
         found = yield from learned_member(self.folds.rows, spec, None, self.fit_log, FIT, reason_to_stop=stop)
         if isinstance(found, FailedFit):
-            return Alternative(spec, None, found.reason if found.is_behind else NOT_FITTED)
+            return ComparedAlternative(spec, None, found.reason if found.is_behind else NOT_FITTED)
         self.fits[spec] = found
         own = ProcessFolds(self.folds.rows, found, self.folds.splits, self.folds.learns_anew)
         return (yield from self._raced(spec, 0, own, []))
@@ -408,7 +408,7 @@ class PoolComparison:
 
     def _raced(
         self, spec: Spec, begin: int, own: ProcessFolds | None, known: list[Array]
-    ) -> Generator[Step, None, Alternative]:
+    ) -> Generator[Step, None, ComparedAlternative]:
         """The figures of the folds one after the other, of which the first are `known`, until it is hopeless."""
         total, tables = len(self.folds.splits), list(known)
         for number in range(total):
@@ -416,11 +416,11 @@ class PoolComparison:
                 tables.append((yield from self._fold(number, spec, begin, own)))
             table = np.hstack(tables[: number + 1])
             if not np.isfinite(table).all():
-                return Alternative(spec, None, NOT_FITTED)
-            if self.evaluation.is_hopeless(Alternative(spec, table)):
-                return Alternative(spec, None, BEHIND.format(number + 1, total))
+                return ComparedAlternative(spec, None, NOT_FITTED)
+            if self.evaluation.is_hopeless(ComparedAlternative(spec, table)):
+                return ComparedAlternative(spec, None, BEHIND.format(number + 1, total))
             yield replace(FIT, share=(number + 1) / total)
-        return Alternative(spec, np.hstack(tables) if tables else np.empty((FIGURES, 0)))
+        return ComparedAlternative(spec, np.hstack(tables) if tables else np.empty((FIGURES, 0)))
 
     def _fold(
         self, number: int, spec: Spec, begin: int, own: ProcessFolds | None = None

@@ -23,7 +23,7 @@ from relevance_bayes.core.local.choice import LocalChoice, LocalTarget
 from relevance_bayes.core.local.learning import (
     LocalState,
     LocalTask,
-    Scored,
+    ScoredKernel,
     advance,
     decoded,
     encoded,
@@ -32,8 +32,7 @@ from relevance_bayes.core.local.learning import (
 )
 from relevance_bayes.core.local.neighbours import nearest_averages
 from relevance_bayes.core.local.prediction import residuals
-from relevance_bayes.core.local.validation import Validation as LocalValidation
-from relevance_bayes.core.local.validation import validated
+from relevance_bayes.core.local.validation import ValidatedProcess, validated
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.log_density import correlation, max_gain_of_noise, min_log_density, noise_varies
 from relevance_bayes.core.pooling.folds import PoolFolds
@@ -46,14 +45,14 @@ from relevance_bayes.core.selection.candidates import SAMPLED, FitContext, fitte
 from relevance_bayes.core.selection.evaluation import PoolComparison, PoolEvaluation, half_width
 from relevance_bayes.core.selection.scoring import (
     MIN_STANDARD_ERRORS,
+    HeldOutFigures,
     LocalComparison,
-    ProcessScore,
     Trained,
-    Validation,
     standard_error,
 )
 from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.reports import LocalCandidate
 
 NEIGHBOURS, FEWER_NEIGHBOURS = 256, (64, 128)
 """The default number of rows that a prediction is conditioned on, and fewer that are tried instead."""
@@ -93,7 +92,7 @@ class LocalFit:
         """The result, measured on the held-out rows; raises NotPositiveDefiniteError where no process was taken."""
         if self.model is None or self.measured is None:
             raise NotPositiveDefiniteError(NOT_COMPUTABLE)
-        return Trained(self.model, spec).measured(Validation.of(self.measured, self.apart), 1, 1)
+        return Trained(self.model, spec).measured(HeldOutFigures.of(self.measured, self.apart), 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +101,8 @@ class LearnedProcess:
 
     on: LocalTarget
     task: LocalTask
-    found: Scored
-    validation: LocalValidation
+    found: ScoredKernel
+    validation: ValidatedProcess
     trace: FitTrace
     trend: Ready | None = None
 
@@ -155,14 +154,14 @@ def learned_locally(
     if choice.on != "targets" or not choice.required:
         sparse = yield from sparse_alternative(known, spec, inner, on)
     beside = _Beside(choice, left_out, _log_density(sparse, left_out))
-    learned, candidates = list[LearnedProcess](), list[ProcessScore]()
+    learned, candidates = list[LearnedProcess](), list[LocalCandidate]()
     is_structured = choice.required or sparse is None or has_structure(sparse, known, left_out)
     for of in ("targets", "residuals") if choice.on is None else (choice.on,):
         if of == "residuals" and sparse is None:
             continue
         one = (yield from _learned(of, task, sparse, beside, on.fit_log)) if is_structured else None
         if one is None:
-            candidates.append(ProcessScore(of, None, None, None, NOT_COMPUTABLE if is_structured else NO_STRUCTURE))
+            candidates.append(LocalCandidate(of, None, None, None, NOT_COMPUTABLE if is_structured else NO_STRUCTURE))
         else:
             learned.append(one)
     alternatives = () if choice.required else compared_models
@@ -282,7 +281,7 @@ class _Beside:
             return None
         return np.maximum(one.log_density, min_log_density(self.left_out.t)) - self.log_density
 
-    def behind(self, task: LocalTask, one: Scored) -> LocalValidation | None:
+    def behind(self, task: LocalTask, one: ScoredKernel) -> ValidatedProcess | None:
         """The validation of a kernel that is too far behind the sparse model for others to be learned; None where it is
         not: its gain may be the required one within MIN_STANDARD_ERRORS."""
         if self.choice.required or self.log_density is None or not isfinite(one.score):
@@ -293,7 +292,7 @@ class _Beside:
         is_behind = gain.mean() + MIN_STANDARD_ERRORS * standard_error(gain) < self.choice.min_gain
         return validation if is_behind else None
 
-    def candidate(self, one: LearnedProcess, best: LearnedProcess | None) -> ProcessScore:
+    def candidate(self, one: LearnedProcess, best: LearnedProcess | None) -> LocalCandidate:
         """The figures of a process, and the reason why it was not taken."""
         validation = one.validation
         reason: str | None = validation.refusal
@@ -303,7 +302,7 @@ class _Beside:
             reason = NOT_BETTER
         elif best is not None and one is not best:
             reason = f"That of the {best.on} was better."
-        return ProcessScore(one.on, one.found.kernel, validation.score, validation.variance_factor, reason)
+        return LocalCandidate(one.on, one.found.kernel.type, validation.score, validation.variance_factor, reason)
 
 
 def _log_density(model: Ready | None, left_out: Rows) -> Array | None:
@@ -389,8 +388,8 @@ BEST = "best"
 
 
 def scales_of(
-    task: LocalTask, fit_log: FitLog, behind: Callable[[Scored], LocalValidation | None] = lambda _: None
-) -> Generator[Step, None, tuple[Scored, FitTrace, LocalValidation | None]]:
+    task: LocalTask, fit_log: FitLog, behind: Callable[[ScoredKernel], ValidatedProcess | None] = lambda _: None
+) -> Generator[Step, None, tuple[ScoredKernel, FitTrace, ValidatedProcess | None]]:
     """The final kernel and hyperparameters, and the steps; the state is recorded after each, with those so far.
 
     Where the first kernel is `behind` it is the final one, with that validation.

@@ -12,11 +12,10 @@ from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES
 from relevance_bayes.core.basis import KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.folds import Split, subset
 from relevance_bayes.core.hyperparameters import CrossValidationWidth
-from relevance_bayes.core.local.choice import LocalKernel, LocalTarget
+from relevance_bayes.core.local.choice import LocalTarget
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, alone, ready_of, with_degrees_of_freedom
 from relevance_bayes.core.prediction import FIGURES, Measured
@@ -24,6 +23,7 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.rows import Folding, Rows, Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.reports import Evidence, LocalCandidate, Score
 
 T = TypeVar("T")
 
@@ -99,26 +99,6 @@ class Scoring:
 
 
 @dataclass(frozen=True)
-class Score:
-    """The mean log density, in nats, of held-out rows, each at least `min_log_density`.
-
-    `standard_error` of the mean, over `rows` rows in `folds` folds. Both are None without a score; `reason` is why
-    there is none, or why it is not of all folds.
-    """
-
-    value: float | None
-    standard_error: float | None
-    rows: int
-    folds: int
-    reason: str | None = None
-
-    @classmethod
-    def none(cls, reason: str) -> "Score":
-        """No score, for this reason."""
-        return cls(None, None, 0, 0, reason)
-
-
-@dataclass(frozen=True)
 class Compared:
     """A model that was compared and not taken: its mean log density of the folds' rows in nats, or why there is none.
 
@@ -153,7 +133,7 @@ class MeasuredRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Validation:
+class HeldOutFigures:
     """The `figures` of rows that were left out, and these rows.
 
     The figures are the scores, the number of `rows`, and the standard error of `nll` or `log_loss`; without rows they
@@ -164,7 +144,7 @@ class Validation:
     left_out: MeasuredRows | None = None
 
     @classmethod
-    def of(cls, measured: Measured, rows: Indices) -> "Validation":
+    def of(cls, measured: Measured, rows: Indices) -> "HeldOutFigures":
         """The figures of these rows (n,), each with an nll that is bounded: see `Measured.clip`."""
         bounded = measured if measured.is_clipped is not None else measured.clip()
         loss = "nll" if "nll" in bounded.each else "log_loss"
@@ -221,14 +201,14 @@ NOT_MEASURED = Score.none("No rows were held out: request a validation.")
 
 
 @dataclass(frozen=True)
-class Member:
+class PoolMember:
     """A process of the pool: its spec, its weight, the number of its functions, and the evidence before the
     reduction."""
 
     spec: Spec
     weight: float
     functions: int
-    evidence: LogEvidence
+    evidence: Evidence
 
 
 @dataclass(frozen=True)
@@ -245,21 +225,6 @@ class RankedModel:
 
 
 @dataclass(frozen=True)
-class ProcessScore:
-    """A process of `on` on the held-out rows: its kernel, its mean log density, and the variance factor.
-
-    `reason` is why it was not taken, or would not have been if it were not required, None without; the figures are None
-    where it could not be computed.
-    """
-
-    on: LocalTarget
-    kernel: LocalKernel | None
-    score: float | None
-    variance_factor: float | None
-    reason: str | None
-
-
-@dataclass(frozen=True)
 class LocalComparison:
     """Mean log densities of the held-out `rows`, in nats a row, in the units of t.
 
@@ -273,7 +238,7 @@ class LocalComparison:
     sparse: float | None
     linear: float | None
     noise: float | None
-    candidates: tuple[ProcessScore, ...]
+    candidates: tuple[LocalCandidate, ...]
 
 
 MAX_SCREENED_ROWS = 300
@@ -314,7 +279,7 @@ class Trained:
     leave_one_out: dict[str, float] = field(default_factory=dict)
     ranked_models: tuple[RankedModel, ...] = ()
     validation: dict[str, float] = field(default_factory=dict)
-    members: tuple[Member, ...] = ()
+    members: tuple[PoolMember, ...] = ()
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
     class_specs: tuple[Spec, ...] = ()
@@ -329,7 +294,7 @@ class Trained:
     gain: tuple[float, float] | None = None
     work: float = 0.0
 
-    def measured(self, validation: Validation, folds: int, total: int) -> "Trained":
+    def measured(self, validation: HeldOutFigures, folds: int, total: int) -> "Trained":
         """With the figures of `folds` folds, of `total`."""
         score = score_of(validation.figures, folds, total)
         return replace(self, validation=dict(validation.figures), score=score, left_out=validation.left_out)
@@ -346,7 +311,7 @@ Fit = Callable[[Rows, Folding], Generator[Step, None, Trained]]
 
 def validated(
     rows: Rows, fit: Fit, splits: Sequence[Split], folding: Folding, fit_log: FitLog
-) -> Generator[Step, None, Validation]:
+) -> Generator[Step, None, HeldOutFigures]:
     """The measured rows, each of them once.
 
     A fold whose training rows can't be fitted is skipped. The log keeps the figures and predictions of each measured
@@ -369,7 +334,7 @@ def validated(
             parts.append(part)
             folds.append(fold)
         yield Step("validation", number + 1, len(splits), "fits")
-    return Validation.of(Measured.joined(parts), np.concatenate(folds)) if parts else Validation({"rows": 0.0})
+    return HeldOutFigures.of(Measured.joined(parts), np.concatenate(folds)) if parts else HeldOutFigures({"rows": 0.0})
 
 
 def within(steps: Generator[Step, None, T], step: Step) -> Generator[Step, None, T | None]:

@@ -43,12 +43,12 @@ from relevance_bayes.core.selection.scoring import (
     NOT_MEASURED,
     Bounds,
     Fit,
+    HeldOutFigures,
     LocalComparison,
     MeasuredRows,
-    Member,
+    PoolMember,
     Scoring,
     Trained,
-    Validation,
     measured_rows,
     validated,
 )
@@ -131,7 +131,7 @@ def pooled(
     if required:
         model = yield from computable_fit(rows, specs[0], None, fit_log, FIT)
         found = Trained(model, specs[0], compared=evaluation.compared(specs), score_loss=0.0, unreduced=len(model.mean))
-        return found.measured(Validation(), n_folds, n_folds)
+        return found.measured(HeldOutFigures(), n_folds, n_folds)
     return (yield from _reduced(folds, evaluation, specs, fit_log, selection.max_score_loss))
 
 
@@ -141,7 +141,7 @@ def _reduced(
     """The pool through few functions."""
     pool = yield from reduced_pool(folds, evaluation.pool, fit_log, max_score_loss=max_score_loss)
     members = tuple(
-        Member(one.spec, float(weight), len(model.mean), one.evidence)
+        PoolMember(one.spec, float(weight), len(model.mean), one.evidence)
         for one, weight, model in zip(pool.members, pool.weights, pool.models, strict=True)
     )
     trained = Trained(
@@ -153,7 +153,7 @@ def _reduced(
         unreduced=len(evaluation.pool.complete) * len(folds.rows.t),
     )
     n_folds = len(folds.splits)
-    return trained.measured(Validation.of(pool.measured, evaluation.pool.rows), n_folds, n_folds)
+    return trained.measured(HeldOutFigures.of(pool.measured, evaluation.pool.rows), n_folds, n_folds)
 
 
 def train(

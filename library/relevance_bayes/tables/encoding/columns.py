@@ -25,14 +25,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import Literal, Self
+from typing import Generic, Literal, Self, TypeVar
 
 import numpy as np
 
 from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.records.values import ColumnKind, Label, Period
-from relevance_bayes.tables.columns import CategoryColumn
+from relevance_bayes.tables.columns import CategoryArray
 from relevance_bayes.tables.moments import Moments, signed_exponential, signed_logarithm
 
 DAY = 86_400.0
@@ -106,7 +106,7 @@ class EffectStatistics:
         self._squares = np.zeros((FOLDS, outputs))
         self._origin: Array | None = None
 
-    def add(self, column: CategoryColumn, targets: Array, folds: Indices) -> None:
+    def add(self, column: CategoryArray, targets: Array, folds: Indices) -> None:
         """Add rows (N,) with these `targets` (N, J), in the folds (N,); rows without a text are left out."""
         present = np.flatnonzero(column.codes >= 0)
         codes, folds, targets = column.codes[present], folds[present], targets[present]
@@ -200,7 +200,7 @@ MAX_VALUES = 1_000
 
 
 @dataclass(frozen=True)
-class Limits:
+class OrdinaryRange:
     """The least and the greatest ordinary value of a column, with a margin for later ones."""
 
     minimum: float
@@ -233,7 +233,7 @@ class ValueSample:
             for value in sorted(self.keys, key=self.keys.__getitem__)[MAX_VALUES:]:
                 del self.keys[value], self.counts[value]
 
-    def limits(self, minimum: float, maximum: float) -> Limits | None:
+    def limits(self, minimum: float, maximum: float) -> OrdinaryRange | None:
         """Return the limits of a column between `minimum` and `maximum`; None where no value is outlying."""
         counts = Counter({minimum: 1, maximum: 1}) | self.counts
         values = np.array(sorted(counts))
@@ -251,27 +251,39 @@ class ValueSample:
         if not len(found):
             return None
         space = float(distances[found[0]]) * np.sqrt(GAP)
-        return Limits(centre - float(space), centre + float(space))
+        return OrdinaryRange(centre - float(space), centre + float(space))
+
+
+F = TypeVar("F")
 
 
 @dataclass(frozen=True)
-class EncodedNumber:
+class EncodedInputBase(Generic[F]):
+    """An input in columns of X.
+
+    `fill` replaces a missing value, None where missing values are refused. With `indicator` a 0/1 column "was missing"
+    follows.
+    """
+
+    name: str
+    fill: F | None = field(kw_only=True)
+    indicator: bool = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class EncodedNumber(EncodedInputBase[float]):
     """A number, boolean (0 and 1) or timestamp (seconds UTC): (value - shift) / scale.
 
     With `unit`, of a number, its logarithm with a sign takes the place of the value: see
     `relevance_bayes.tables.moments`.
 
-    `fill` replaces a missing value (before logarithm, shift and scale), None where missing values are refused. With
-    `indicator` a 0/1 column "was missing" follows. `periods` of a timestamp have a sine and a cosine each, between
-    them: see `relevance_bayes.tables.encoding.columns`.
+    `fill` is a value before logarithm, shift and scale. `periods` of a timestamp have a sine and a cosine each, before
+    the indicator: see `relevance_bayes.tables.encoding.columns`.
     """
 
-    name: str
     kind: Literal["number", "boolean", "timestamp"]
     shift: float
     scale: float
-    fill: float | None
-    indicator: bool
     periods: tuple[Period, ...] = ()
     unit: float | None = None
 
@@ -287,17 +299,10 @@ class EncodedNumber:
 
 
 @dataclass(frozen=True)
-class EncodedCategory:
-    """One 0/1 column for each of `categories`, in order.
+class EncodedCategory(EncodedInputBase[tuple[float, ...]]):
+    """One 0/1 column for each of `categories`, in order; `fill` is one share for each."""
 
-    `fill`, one share for each category, replaces a missing value, None where missing values are refused. With
-    `indicator` a 0/1 column "was missing" follows.
-    """
-
-    name: str
     categories: tuple[str, ...]
-    fill: tuple[float, ...] | None
-    indicator: bool
 
     @property
     def width(self) -> int:
@@ -311,20 +316,15 @@ class EncodedCategory:
 
 
 @dataclass(frozen=True)
-class EncodedEffects:
+class EncodedEffects(EncodedInputBase[float]):
     """The effect of a text on the target: see `relevance_bayes.tables.encoding.columns`.
 
     `effects` have a column for each output, one or one for each class, in units of their root mean square over the
-    training rows, with a number for each of `categories`; other texts have 0, the mean over texts. `fill`, which is 0,
-    replaces a missing value, None where missing values are refused. With `indicator` a 0/1 column "was missing"
-    follows.
+    training rows, with a number for each of `categories`; other texts have 0, the mean over texts, and so has `fill`.
     """
 
-    name: str
     categories: tuple[str, ...]
     effects: tuple[tuple[float, ...], ...]
-    fill: float | None
-    indicator: bool
 
     @property
     def width(self) -> int:
@@ -441,7 +441,7 @@ class InputEncoding:
     @classmethod
     def plain(cls, names: Sequence[str]) -> "InputEncoding":
         """Return columns of numbers without missing values, shift and scale."""
-        return cls(tuple(EncodedNumber(name, "number", 0.0, 1.0, None, indicator=False) for name in names))
+        return cls(tuple(EncodedNumber(name, "number", 0.0, 1.0, fill=None, indicator=False) for name in names))
 
     @property
     def width(self) -> int:

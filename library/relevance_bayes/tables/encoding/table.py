@@ -9,22 +9,22 @@ from typing import Literal
 import numpy as np
 
 from relevance_bayes.core.basis import Basis, Group, KernelBasis, Single
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.reports import Evidence
 from relevance_bayes.records.values import Cell
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     Column,
+    NumberArray,
     NumberBlock,
-    NumberColumn,
-    TimestampColumn,
+    TimestampArray,
     block_rows,
 )
 from relevance_bayes.tables.encoding.columns import (
@@ -44,17 +44,17 @@ MAX_QUOTED_LENGTH = 80
 def gaps(column: Column) -> Mask:
     """Return a mask (N,) of missing values."""
     match column:
-        case CategoryColumn(codes=codes):
+        case CategoryArray(codes=codes):
             return np.less(codes, 0)
-        case BooleanColumn(values=flags):
+        case BooleanArray(values=flags):
             return np.less(flags, 0)
-        case NumberColumn(values=values) | TimestampColumn(values=values):
+        case NumberArray(values=values) | TimestampArray(values=values):
             return np.isnan(values)
 
 
-def real_values(column: NumberColumn | BooleanColumn | TimestampColumn) -> Array:
+def real_values(column: NumberArray | BooleanArray | TimestampArray) -> Array:
     """Return the values (N,) as numbers, NaN where missing: booleans as 0 and 1, timestamps in seconds UTC."""
-    if isinstance(column, BooleanColumn):
+    if isinstance(column, BooleanArray):
         return np.where(column.values < 0, np.nan, column.values).astype(np.float64)
     return column.values
 
@@ -71,16 +71,16 @@ def raw_cells(block: Block, row: int, names: Iterable[str], *, integral: Collect
 
 def _cell(column: Column, row: int, *, whole: bool) -> Cell:
     match column:
-        case CategoryColumn(codes=codes, labels=labels):
+        case CategoryArray(codes=codes, labels=labels):
             return labels[codes[row]] if codes[row] >= 0 else None
-        case BooleanColumn(values=flags):
+        case BooleanArray(values=flags):
             return bool(flags[row]) if flags[row] >= 0 else None
-        case NumberColumn(values=values):
+        case NumberArray(values=values):
             value = float(values[row])
             if np.isnan(value):
                 return None
             return int(value) if whole and value.is_integer() else value
-        case TimestampColumn(values=values):
+        case TimestampArray(values=values):
             seconds = float(values[row])
             return None if np.isnan(seconds) else iso_8601(seconds)
 
@@ -94,7 +94,7 @@ def encode_target(target: EncodedTarget, block: Block) -> Array:
     column = block[target.name]
     if target.classes:
         return _class_numbers(target, column)
-    if isinstance(column, CategoryColumn):
+    if isinstance(column, CategoryArray):
         raise TypeError(f"target {target.name!r}: expected {target.kind}, got texts")
     values = real_values(column)
     with np.errstate(over="ignore"):
@@ -103,7 +103,7 @@ def encode_target(target: EncodedTarget, block: Block) -> Array:
 
 
 def _class_numbers(target: EncodedTarget, column: Column) -> Array:
-    if isinstance(column, CategoryColumn):
+    if isinstance(column, CategoryArray):
         places = {label: float(place) for place, label in enumerate(target.classes)}
         numbers = [places.get(label, np.nan) for label in column.labels]
         return np.array([*numbers, np.nan])[column.codes]
@@ -145,7 +145,7 @@ def user_log_evidence(target: EncodedTarget, log_evidence: float, rows: int) -> 
     return log_evidence - rows * math.log(target.scale)
 
 
-def user_evidence(target: EncodedTarget, evidence: LogEvidence, rows: int) -> LogEvidence:
+def user_evidence(target: EncodedTarget, evidence: Evidence, rows: int) -> Evidence:
     """Return the evidence in the user's units; hyperpriors and price have no unit."""
     return replace(evidence, value=user_log_evidence(target, evidence.value, rows))
 
@@ -169,7 +169,7 @@ def encode_noise(target: EncodedTarget, block: Block) -> tuple[Array | None, tup
     if target.noise_column is None or target.noise_column not in block:
         return None, ()
     column = block[target.noise_column]
-    if isinstance(column, CategoryColumn):
+    if isinstance(column, CategoryArray):
         raise TypeError(f"column {target.noise_column!r}: expected numbers, got texts")
     raw = real_values(column)
     if np.isnan(raw).all():
@@ -258,7 +258,7 @@ def _raw_numbers(layout: Layout, block: Block) -> Array:
     raw = np.empty((block_rows(block), len(layout.numbers)))
     for place, encoded in enumerate(layout.numbers):
         column = block[encoded.name]
-        if isinstance(column, CategoryColumn):
+        if isinstance(column, CategoryArray):
             raise TypeError(f"column {encoded.name!r}: expected {encoded.kind}, got texts")
         raw[:, place] = real_values(column)
     return raw
@@ -310,7 +310,7 @@ def _number_faults(layout: Layout, raw: Array, unsound: Mask) -> Iterator[Fault]
 
 
 def _put_category(encoded: EncodedCategory, column: Column, out: Array, fill: tuple[float, ...] | None) -> list[Fault]:
-    if not isinstance(column, CategoryColumn):
+    if not isinstance(column, CategoryArray):
         raise TypeError(f"column {encoded.name!r}: expected category, got numbers")
     places = np.array([*(encoded.places.get(label, -1) for label in column.labels), -1])[column.codes]
     rows = np.flatnonzero(places >= 0)
@@ -321,7 +321,7 @@ def _put_category(encoded: EncodedCategory, column: Column, out: Array, fill: tu
 
 
 def _put_effects(encoded: EncodedEffects, column: Column, out: Array, *, refuses: bool) -> list[Fault]:
-    if not isinstance(column, CategoryColumn):
+    if not isinstance(column, CategoryArray):
         raise TypeError(f"column {encoded.name!r}: expected category, got numbers")
     outputs, missing = len(encoded.effects), column.codes < 0
     others = (0.0,) * outputs
@@ -334,20 +334,20 @@ def _put_effects(encoded: EncodedEffects, column: Column, out: Array, *, refuses
 
 def _effect_faults(encoded: EncodedEffects, column: Column) -> Iterator[Fault]:
     for row in np.flatnonzero(unknown_texts(encoded, column)).tolist():
-        assert isinstance(column, CategoryColumn)
+        assert isinstance(column, CategoryArray)
         label = quoted(column.labels[column.codes[row]])
         yield Fault(f"`{encoded.name}` is {label}, whose effect is unknown.", row=row, column=encoded.name)
 
 
 def unknown_texts(encoded: EncodedCategory | EncodedEffects, column: Column) -> Mask:
     """Return the rows (N,) of a column with a category, or a text with an effect, that no training row had."""
-    assert isinstance(column, CategoryColumn)
+    assert isinstance(column, CategoryArray)
     known = encoded.places if isinstance(encoded, EncodedCategory) else encoded.table
     return np.array([*(label not in known for label in column.labels), False])[column.codes]
 
 
 def _category_faults(
-    encoded: EncodedCategory, column: CategoryColumn, rows: Indices, out: Array, fill: tuple[float, ...] | None
+    encoded: EncodedCategory, column: CategoryArray, rows: Indices, out: Array, fill: tuple[float, ...] | None
 ) -> Iterator[Fault]:
     """Fill missing values in these rows, where they are accepted; yield a fault for anything else."""
     missing = column.codes[rows] < 0

@@ -7,7 +7,7 @@ import numpy as np
 from relevance_bayes.core.coordinates import RESIDUE, coordinates
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 
 MAX_COORDINATES = 2_000
 COORDINATES_ERROR = 0.01
@@ -15,7 +15,7 @@ COORDINATES_ERROR = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class TermColumns:
     """f in coordinates: the terms G (k, J), each of norm 1, and f itself, t = G own (k,), of norm 1 too.
 
     `masses` (J,) are the integrals of the terms over their norms; f's own norm is e^`log_size`.
@@ -29,7 +29,7 @@ class Columns:
     log_size: float
 
     @classmethod
-    def of(cls, whole: Expansion, error: float) -> "Columns":
+    def of(cls, whole: KernelExpansion, error: float) -> "TermColumns":
         residue = max(np.square(COORDINATES_ERROR * error), RESIDUE)
         G = coordinates(whole.size, whole.cosines, max_rank=MAX_COORDINATES, residue=float(residue))
         if len(G) < 2:  # a fit has two rows at least
@@ -58,18 +58,18 @@ class Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class Span:
+class ColumnSpan:
     """An orthonormal basis Q (k, R) of the `chosen` columns' span, in the order of their numbers here."""
 
     chosen: tuple[int, ...]
     Q: Array
 
     @classmethod
-    def none(cls, k: int) -> "Span":
+    def none(cls, k: int) -> "ColumnSpan":
         """The empty span of columns (k,)."""
         return cls((), np.empty((k, 0)))
 
-    def moved(self, G: Array, chosen: tuple[int, ...]) -> "Span":
+    def moved(self, G: Array, chosen: tuple[int, ...]) -> "ColumnSpan":
         """The span of other columns of G (k, J): the common prefix is reused.
 
         Projected twice: one projection of a column that is nearly in the span leaves rounding.
@@ -79,7 +79,7 @@ class Span:
         before, more = self.Q[:, :kept], G[:, list(chosen[kept:])]
         for _ in range(2):
             more = more - before @ (before.T @ more)
-        return Span(chosen, np.hstack([before, np.linalg.qr(more)[0]]))
+        return ColumnSpan(chosen, np.hstack([before, np.linalg.qr(more)[0]]))
 
     def missed(self, t: Array) -> float:
         """The distance of t (k,) from the span."""

@@ -9,8 +9,8 @@ import scipy
 
 from relevance_bayes.core.errors import DataError, SparseBayesError
 from relevance_bayes.core.fitting import FitLog
-from relevance_bayes.tasks.approximation.columns import Columns
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.columns import TermColumns
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.sparse import Approximation, candidates_of
 
 MASS_COUNTS = 1e4
@@ -20,7 +20,7 @@ MIN_FALL = 1e-6
 """The least fall of the error by a term, as a share of the error."""
 
 
-def proper(whole: Expansion, found: Approximation, *, max_functions: int | None = None) -> Approximation:
+def proper(whole: KernelExpansion, found: Approximation, *, max_functions: int | None = None) -> Approximation:
     """The end of `proper_steps`, see there."""
     (last,) = deque(proper_steps(whole, found, max_functions=max_functions), maxlen=1)
     if isinstance(last, int):
@@ -29,7 +29,7 @@ def proper(whole: Expansion, found: Approximation, *, max_functions: int | None 
 
 
 def proper_steps(
-    whole: Expansion, found: Approximation, *, max_functions: int | None = None, fit_log: FitLog | None = None
+    whole: KernelExpansion, found: Approximation, *, max_functions: int | None = None, fit_log: FitLog | None = None
 ) -> Iterator[int | Approximation]:
     """A sum that is a density where f is one: no coefficient below 0, and of the same mass as f.
 
@@ -44,7 +44,7 @@ def proper_steps(
         raise DataError("expected a density: no constant, and a mass above 0")
     few = found.expansion
     every = few.take(np.arange(few.size), np.zeros(few.size)).beside(candidates_of(whole))
-    seen = Columns.of(every, found.error)
+    seen = TermColumns.of(every, found.error)
     shares = seen.masses / float(seen.masses @ seen.own)
     G, t = np.vstack([seen.G, MASS_COUNTS * shares]), np.append(seen.t, MASS_COUNTS)
     own_log = fit_log or FitLog()
@@ -65,7 +65,7 @@ def proper_steps(
     yield Approximation(every.take(chosen, seen.coefficients(weights, chosen)), rows, error, found.path)
 
 
-def negative_mass(f: Expansion, *, points: int = 100_000, seed: int = 0) -> float:
+def negative_mass(f: KernelExpansion, *, points: int = 100_000, seed: int = 0) -> float:
     """The integral of max(-f, 0) without the constant, to about |c|'m / (2 sqrt(points)), m_j the integral of k_j.
 
     The mean over points drawn from the sum of all |c_j| k_j, whose share of -f is at most 1 at any of them.
@@ -76,6 +76,6 @@ def negative_mass(f: Expansion, *, points: int = 100_000, seed: int = 0) -> floa
     rng = np.random.default_rng(seed)
     drawn = rng.choice(f.size, points, p=sizes / sizes.sum())
     X = f.centres[drawn] + f.widths[drawn] * rng.standard_normal((points, f.centres.shape[1])) / np.sqrt(2.0)
-    signed = Expansion(f.centres, f.coefficients, f.widths)(X)
-    every = Expansion(f.centres, np.abs(f.coefficients), f.widths)(X)
+    signed = KernelExpansion(f.centres, f.coefficients, f.widths)(X)
+    every = KernelExpansion(f.centres, np.abs(f.coefficients), f.widths)(X)
     return float(sizes.sum() * np.mean(np.maximum(-signed, 0.0) / every))

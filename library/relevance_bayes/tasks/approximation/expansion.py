@@ -15,7 +15,7 @@ VALUES_AT_ONCE = 2**16
 
 
 @dataclass(frozen=True, eq=False)
-class Expansion:
+class KernelExpansion:
     """f(x) = constant + sum_j c_j k_j(x), k_j(x) = exp(-sum_k ((x_k - z_jk) / r_jk)^2).
 
     `centres` z (J, d), `coefficients` c (J,) and `widths` r (J, d), above 0. Raises DataError for invalid ones.
@@ -41,7 +41,7 @@ class Expansion:
     @classmethod
     def of_width(
         cls, width: float | tuple[float, ...], centres: Array, coefficients: Array, constant: float = 0.0
-    ) -> "Expansion":
+    ) -> "KernelExpansion":
         """Terms of centres (J, d) and coefficients (J,) that have one width, the same for every input or one for each.
 
         Raises DataError for another d.
@@ -68,21 +68,21 @@ class Expansion:
                 squares += np.square((x[:, None] - z) / r)
             yield self.constant + np.exp(-squares) @ self.coefficients
 
-    def take(self, chosen: Indices, coefficients: Array) -> "Expansion":
+    def take(self, chosen: Indices, coefficients: Array) -> "KernelExpansion":
         """Only the chosen terms (R,), with other coefficients."""
-        return Expansion(self.centres[chosen], coefficients, self.widths[chosen], self.constant)
+        return KernelExpansion(self.centres[chosen], coefficients, self.widths[chosen], self.constant)
 
-    def beside(self, other: "Expansion") -> "Expansion":
+    def beside(self, other: "KernelExpansion") -> "KernelExpansion":
         """The sum of both, these terms first, with this constant."""
         parts = ((self.centres, other.centres), (self.coefficients, other.coefficients), (self.widths, other.widths))
         centres, coefficients, widths = (np.concatenate(part) for part in parts)
-        return Expansion(centres, coefficients, widths, self.constant)
+        return KernelExpansion(centres, coefficients, widths, self.constant)
 
-    def widened(self, multiples: tuple[float, ...]) -> "Expansion":
+    def widened(self, multiples: tuple[float, ...]) -> "KernelExpansion":
         """The same function with terms of multiples of all widths beside its own, with coefficients of 0."""
         centres = np.tile(self.centres, (len(multiples), 1))
         widths = np.concatenate([multiple * self.widths for multiple in multiples])
-        return self.beside(Expansion(centres, np.zeros(len(centres)), widths))
+        return self.beside(KernelExpansion(centres, np.zeros(len(centres)), widths))
 
     @cached_property
     def log_norms(self) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.selection import Step
 from relevance_bayes.tasks.approximation.density import negative_mass, proper_steps
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.sparse import Approximation, approximating
 from relevance_bayes.tasks.fit import Fitted, Limits, Trainer, mapped
 
@@ -47,11 +47,11 @@ class ApproximationFit:
         terms = mapped(self.path, self.rows, inputs + 1 + self.coefficients)
         widths = np.tile(self.widths, (self.rows, 1))
         coefficients = terms[:, inputs] if self.coefficients else np.ones(self.rows)
-        whole = Expansion(
+        whole = KernelExpansion(
             np.ascontiguousarray(terms[:, :inputs]), np.ascontiguousarray(coefficients), widths, self.constant
         )
         if not self.coefficients:
-            whole = Expansion(whole.centres, whole.coefficients / whole.mass, widths, self.constant)
+            whole = KernelExpansion(whole.centres, whole.coefficients / whole.mass, widths, self.constant)
         for found in approximating(whole, error=self.tolerance, max_functions=self.maximum, fit_log=fit_log):
             if isinstance(found, int):
                 yield Step("approximating", 0, 1, "function", functions=found)
@@ -59,7 +59,7 @@ class ApproximationFit:
             yield Step("approximating", 1, 1, "function", functions=found.expansion.size)
             yield from self._improved(whole, found, fit_log)
 
-    def _improved(self, whole: Expansion, found: Approximation, fit_log: FitLog) -> Iterator[Step | Fitted]:
+    def _improved(self, whole: KernelExpansion, found: Approximation, fit_log: FitLog) -> Iterator[Step | Fitted]:
         """Return the approximation, made a density where that is requested."""
         negative = negative_mass(found.expansion)
         if not self.density:

@@ -13,7 +13,7 @@ import scipy
 
 from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks.approximation.columns import Span
+from relevance_bayes.tasks.approximation.columns import ColumnSpan
 
 FORWARD_SHARE = 0.5
 """Share of the requested error at which forward selection ends."""
@@ -81,7 +81,7 @@ def _forward(
 
 def _entered(G: Array, t: Array, start: Chosen, *, error: float, max_functions: int) -> Array:
     """Up to `REBUILT` columns that enter, and the error with each and those before it: (n, 2)."""
-    span = Span.none(len(t)).moved(G, start)
+    span = ColumnSpan.none(len(t)).moved(G, start)
     Q = np.empty((len(t), max(min(max_functions, len(start) + REBUILT), len(start))))
     Q[:, : len(start)] = span.Q
     left = t - span.Q @ (span.Q.T @ t)

@@ -9,7 +9,7 @@ from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.lineage import ImportedFrom, OtherMembers
 from relevance_bayes.records.models import TermsError
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.request import ApproximationPlan
 
 
@@ -57,4 +57,4 @@ class ApproximationPredictor:
     """Raw columns to x, and the terms kept."""
 
     encoding: InputEncoding
-    expansion: Expansion
+    expansion: KernelExpansion

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from relevance_bayes.records.annotations import wire
 from relevance_bayes.records.jobs import JobRequest, ModelName, Width
-from relevance_bayes.records.values import IgnoredColumn, InputColumn
+from relevance_bayes.records.trainings import ApproximationSettings
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,11 @@ class ApproximationRequest(JobRequest):
     task: Literal["approximation"] = "approximation"
 
 
-@dataclass(frozen=True)
-class ApproximationPlan:
+@dataclass(frozen=True, kw_only=True)
+class ApproximationPlan(ApproximationSettings):
     """The request resolved against the dataset: `widths` has one for each input."""
 
     model: str
-    coefficients: str | None
-    inputs: tuple[InputColumn, ...]
-    ignored: tuple[IgnoredColumn, ...]
-    widths: tuple[float, ...]
-    constant: float
-    tolerance: float
-    max_functions: int | None
-    density: bool
     task: Literal["approximation"] = "approximation"
 
     target_member: ClassVar[str] = "coefficients"

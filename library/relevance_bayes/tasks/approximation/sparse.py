@@ -20,8 +20,8 @@ from relevance_bayes.core.fitting import FitLog, iterate, pose
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Indices
-from relevance_bayes.tasks.approximation.columns import Columns, Span
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.columns import ColumnSpan, TermColumns
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.pursuit import Chosen, pursue
 
 WIDER = (1.5, 2.0, 3.0)
@@ -48,7 +48,7 @@ class Approximation:
     has the least error found with each number of terms, from 0 on, where it is less than that with fewer.
     """
 
-    expansion: Expansion
+    expansion: KernelExpansion
     rows: Indices
     error: float
     path: tuple[tuple[int, float], ...]
@@ -83,7 +83,7 @@ class Path:
         return tuple(falling)
 
 
-def approximate(whole: Expansion, *, error: float = MIN_ERROR, max_functions: int | None = None) -> Approximation:
+def approximate(whole: KernelExpansion, *, error: float = MIN_ERROR, max_functions: int | None = None) -> Approximation:
     """The end of `approximating`, see there."""
     (last,) = deque(approximating(whole, error=error, max_functions=max_functions), maxlen=1)
     if isinstance(last, int):
@@ -92,7 +92,7 @@ def approximate(whole: Expansion, *, error: float = MIN_ERROR, max_functions: in
 
 
 def approximating(
-    whole: Expansion, *, error: float = MIN_ERROR, max_functions: int | None = None, fit_log: FitLog | None = None
+    whole: KernelExpansion, *, error: float = MIN_ERROR, max_functions: int | None = None, fit_log: FitLog | None = None
 ) -> Iterator[int | Approximation]:
     """As few terms as reach the `error`, at most `max_functions`; their coefficients are those of least error.
 
@@ -107,7 +107,7 @@ def approximating(
     if max_functions is not None and max_functions < 1:
         raise DataError(f"expected at least one term, got {max_functions}")
     candidates = candidates_of(whole)
-    seen, path = Columns.of(candidates, error), Path({0: ((), 1.0)})
+    seen, path = TermColumns.of(candidates, error), Path({0: ((), 1.0)})
     max_error, enough = max(error, MIN_ERROR), whole.size if max_functions is None else max_functions
     yield from pursue(
         seen.G, seen.t, error=max_error, max_functions=enough, visit=path.visit, fit_log=fit_log or FitLog()
@@ -123,26 +123,26 @@ def approximating(
     yield Approximation(kept, chosen % whole.size, missed, path.falling)
 
 
-def candidates_of(whole: Expansion) -> Expansion:
+def candidates_of(whole: KernelExpansion) -> KernelExpansion:
     """The whole's terms, and wider ones on the same centres with coefficients of 0."""
     return whole.widened(WIDER) if (len(WIDER) + 1) * whole.size <= MAX_CANDIDATES else whole
 
 
-def _confirmed(seen: Columns, path: Path, max_error: float, enough: int) -> Chosen:
+def _confirmed(seen: TermColumns, path: Path, max_error: float, enough: int) -> Chosen:
     """The shortest whose error is what was recorded: a pursuit's way back adds up its losses, and their rounding."""
     while True:
         chosen = path.shortest(max_error, enough)
         recorded = path.best[len(chosen)][1]
-        measured = Span.none(len(seen.t)).moved(seen.G, chosen).missed(seen.t)
+        measured = ColumnSpan.none(len(seen.t)).moved(seen.G, chosen).missed(seen.t)
         if measured <= max_error or recorded > max_error:
             return chosen
         path.best[len(chosen)] = chosen, measured
 
 
-def _learn(seen: Columns, noise: float, path: Path, max_error: float, enough: int) -> bool:
+def _learn(seen: TermColumns, noise: float, path: Path, max_error: float, enough: int) -> bool:
     """Put what a fit meets into the path; whether the error wanted was reached, or terms enough."""
     spec = Spec(GaussianNoise(noise), (Inputs(),))
-    span = Span.none(len(seen.t))
+    span = ColumnSpan.none(len(seen.t))
     for state in iterate(pose(seen.G, seen.t, spec), spec):
         if span.chosen == state.active:
             continue

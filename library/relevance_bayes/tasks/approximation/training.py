@@ -12,7 +12,7 @@ from relevance_bayes.records.jobs import Progress
 from relevance_bayes.records.models import TermsError
 from relevance_bayes.tables.columns import IdentifiedTable
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.fit import Approximated, ApproximationFit
 from relevance_bayes.tasks.approximation.report import ApproximationPredictor, ApproximationReport
 from relevance_bayes.tasks.approximation.request import ApproximationPlan
@@ -92,7 +92,7 @@ class ApproximationTraining:
 
 
 def listed_terms(
-    terms: Expansion, names: Sequence[str], found: Iterable[FunctionLocation]
+    terms: KernelExpansion, names: Sequence[str], found: Iterable[FunctionLocation]
 ) -> Iterator[RelevanceVector]:
     """Yield the terms of a known function at these locations, over the inputs with these names.
 

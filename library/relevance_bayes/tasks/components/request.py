@@ -9,7 +9,8 @@ from pydantic import Field
 from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.records.annotations import wire
 from relevance_bayes.records.jobs import MAX_SEED, JobRequest, ModelName, Width
-from relevance_bayes.records.values import IgnoredColumn, InputColumn, Missing
+from relevance_bayes.records.trainings import ComponentsSettings
+from relevance_bayes.records.values import Missing
 
 
 @dataclass(frozen=True)
@@ -47,20 +48,13 @@ class ComponentsRequest(JobRequest):
     task: Literal["components"] = "components"
 
 
-@dataclass(frozen=True)
-class ComponentsPlan:
+@dataclass(frozen=True, kw_only=True)
+class ComponentsPlan(ComponentsSettings):
     """The request resolved against the dataset's statistics; `widths` has one for all inputs or one for each."""
 
     model: str
-    inputs: tuple[InputColumn, ...]
-    ignored: tuple[IgnoredColumn, ...]
     kernel: Covariance
-    widths: tuple[float, ...] | None
-    min_explained_variance: float
-    standardise: bool
     missing: Missing
-    seed: int
-    missing_reason: str = ""
     task: Literal["components"] = "components"
 
     target_member: ClassVar[str] = "target"

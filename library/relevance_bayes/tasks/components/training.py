@@ -30,8 +30,8 @@ from relevance_bayes.tasks.listing import (
     raw_rows,
 )
 from relevance_bayes.tasks.rows import (
+    CompleteRows,
     Matrix,
-    Part,
     Read,
     RowSample,
     canonical_order,
@@ -156,7 +156,7 @@ def encoded_matrix(plan: ComponentsPlan, read: Read, path: Path, *, max_cells: i
     return replace(matrix, sample=sample.block())
 
 
-def _sampled(parts: Iterable[Part], sample: RowSample) -> Iterator[Part]:
+def _sampled(parts: Iterable[CompleteRows], sample: RowSample) -> Iterator[CompleteRows]:
     for part in parts:
         sample.add(part.block, np.ones(len(part.numbers), np.bool_), part.draws)
         yield part

@@ -115,7 +115,7 @@ def _maximise(K: Array, w: Array, noise_variance: float, tolerance: float) -> No
     kept: Indices = np.flatnonzero(w)
     if not len(kept):
         return
-    few = Kept(K[np.ix_(kept, kept)], rotated(K[kept]), noise_variance, len(K))
+    few = KeptRows(K[np.ix_(kept, kept)], rotated(K[kept]), noise_variance, len(K))
     v = w[kept]
     value = few.value(v)
     for _ in range(MAX_ASCENTS):
@@ -130,7 +130,7 @@ def _maximise(K: Array, w: Array, noise_variance: float, tolerance: float) -> No
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptRows:
     """The rows kept (R) among each other: K_AA (R, R), and K_A (R, R) rotated, of N = `rows` images."""
 
     inner: Array

@@ -44,7 +44,7 @@ class MosaicState:
 
 
 @dataclass(frozen=True, eq=False)
-class Checkpoint:
+class EncodingCheckpoint:
     """A checkpoint of an encoding after so many `moves`, in its forward or backward phase number `stage`, with the
     errors so far."""
 
@@ -62,7 +62,7 @@ class Checkpoint:
         return np.concatenate([head, *parts]).astype(np.float64)
 
     @classmethod
-    def of(cls, numbers: Array) -> "Checkpoint":
+    def of(cls, numbers: Array) -> "EncodingCheckpoint":
         """The same from its `numbers`."""
         stage, moves, beta, constant, tiles, functions = numbers[:6].tolist()
         T, R = int(tiles), int(functions)

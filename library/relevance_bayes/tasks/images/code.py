@@ -10,7 +10,7 @@ from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.dictionaries import GaborFunctions, Shape
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks.images.columns import SPANS_REACHED, Columns, Window
+from relevance_bayes.tasks.images.columns import SPANS_REACHED, SparseColumns, Window
 
 VALUES_AT_ONCE = 2**20
 """Wavelets times points evaluated at once, which bounds the memory."""
@@ -73,7 +73,7 @@ def decode(code: ImageCode, window: Window | None = None) -> Array:
     # Centres are on whole pixels: a wavelet centred in the window or next to it has a pixel in it.
     distance = np.maximum(np.maximum(first - code.wavelets.centres, code.wavelets.centres - last), 0.0)
     some = np.flatnonzero(np.square(distance).sum(axis=1) < reach[:, 0] ** 2)
-    columns = Columns.of(code.wavelets.take(some), seen, whole)
+    columns = SparseColumns.of(code.wavelets.take(some), seen, whole)
     return code.constant + columns.sum(code.weights[some]).reshape(seen.height, seen.width)
 
 

@@ -43,7 +43,7 @@ class Window:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class SparseColumns:
     """P (pixels, R) as sparse columns.
 
     `values` and their `pixels`, one column after the other, each from its index in `starts` (R,); pixels
@@ -56,13 +56,13 @@ class Columns:
     starts: Indices
 
     @classmethod
-    def none(cls, size: int) -> "Columns":
+    def none(cls, size: int) -> "SparseColumns":
         """Of no function."""
         nothing = np.empty(0, np.intp)
         return cls(size, np.empty(0), nothing, nothing)
 
     @classmethod
-    def of(cls, functions: GaborFunctions, window: Window, inside: Window) -> "Columns":
+    def of(cls, functions: GaborFunctions, window: Window, inside: Window) -> "SparseColumns":
         """The columns of functions in units of pixels in the `window`, each not zero somewhere in `inside`, and zero
         outside."""
         parts = [_column(functions, number, window, inside) for number in range(functions.size)]
@@ -99,23 +99,23 @@ class Columns:
         full[self.pixels[first:stop]] = self.values[first:stop]
         return full
 
-    def followed(self, other: "Columns") -> "Columns":
+    def followed(self, other: "SparseColumns") -> "SparseColumns":
         """These columns followed by those of another."""
-        return Columns(
+        return SparseColumns(
             self.size,
             np.concatenate([self.values, other.values]),
             np.concatenate([self.pixels, other.pixels]),
             np.concatenate([self.starts, other.starts + len(self.values)]),
         )
 
-    def without(self, number: int) -> "Columns":
+    def without(self, number: int) -> "SparseColumns":
         """The columns except one."""
         first, stop = self._part(number)
         starts = np.delete(self.starts, number)
         starts[number:] -= stop - first
         values = np.concatenate([self.values[:first], self.values[stop:]])
         pixels = np.concatenate([self.pixels[:first], self.pixels[stop:]])
-        return Columns(self.size, values, pixels, starts)
+        return SparseColumns(self.size, values, pixels, starts)
 
     def _part(self, number: int) -> tuple[int, int]:
         stop = self.starts[number + 1] if number + 1 < self.number else len(self.values)

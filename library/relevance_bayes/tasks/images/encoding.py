@@ -13,7 +13,7 @@ from relevance_bayes.core.algorithms.state import BACKWARD, FORWARD, FREE, Price
 from relevance_bayes.core.errors import ConstantTargetError, DataError, SparseBayesError
 from relevance_bayes.core.likelihoods.gaussian import MIN_NOISE
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks.images.checkpoint import Checkpoint
+from relevance_bayes.tasks.images.checkpoint import EncodingCheckpoint
 from relevance_bayes.tasks.images.code import ImageCode
 from relevance_bayes.tasks.images.levels import LEVELS, Level
 from relevance_bayes.tasks.images.mosaic import Mosaic
@@ -56,7 +56,7 @@ PHASES = (Phase.FORWARD, Phase.BACKWARD)
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class EncodingStep:
     """The progress of an encoding: the number of functions, the constant counted, and their error.
 
     Only the last has a `code`. `checkpoint` is the state from which it can be resumed, where there is one.
@@ -93,7 +93,7 @@ def steps(
     noise_sd: float | None = None,
     levels: tuple[Level, ...] = LEVELS,
     start: Array | None = None,
-) -> Iterator[Step]:
+) -> Iterator[EncodingStep]:
     """Encode with up to so many `functions`, the constant counted, or until the root mean square error is at most
     `error`.
 
@@ -102,7 +102,7 @@ def steps(
     is not (H, W), too small, not finite or constant, and for goals that can't be reached.
     """
     _check(image, functions, error, noise_sd)
-    resumed = None if start is None else Checkpoint.of(start)
+    resumed = None if start is None else EncodingCheckpoint.of(start)
     if functions is None and error is None:
         return _denoised(image, noise_sd, levels, resumed)
     if noise_sd is None:
@@ -134,8 +134,8 @@ class Goal:
 
 
 def _encoded(
-    image: Array, goal: Goal, noise_sd: float, levels: tuple[Level, ...], start: Checkpoint | None
-) -> Iterator[Step]:
+    image: Array, goal: Goal, noise_sd: float, levels: tuple[Level, ...], start: EncodingCheckpoint | None
+) -> Iterator[EncodingStep]:
     """An encoding towards a goal, without a price."""
     mosaic, path, moves = _resumed(image, levels, noise_sd**-2, start)
     mosaic.begin(FREE)
@@ -151,8 +151,8 @@ def _encoded(
 
 
 def _denoised(
-    image: Array, noise_sd: float | None, levels: tuple[Level, ...], start: Checkpoint | None
-) -> Iterator[Step]:
+    image: Array, noise_sd: float | None, levels: tuple[Level, ...], start: EncodingCheckpoint | None
+) -> Iterator[EncodingStep]:
     """An encoding of a noisy image: forward at half the price, backward at the whole one; repeated until a learned
     noise sd has converged.
 
@@ -170,20 +170,22 @@ def _denoised(
         if phase is not PHASES[-1]:
             continue
         mosaic.join()
-        yield Step(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5)
+        yield EncodingStep(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5)
         free = max(image.size - mosaic.determined, 1.0)
         beta = min(free / (image.size * mosaic.error**2), _min_noise(image) ** -2) if mosaic.error else mosaic.beta
         if noise_sd or moves == max_moves or abs(log(beta / mosaic.beta)) < 2.0 * NOISE_TOLERANCE:
             why = Termination.CONVERGED if moves < max_moves else Termination.MAX_ITERATIONS
             break
         mosaic = mosaic.with_noise(image, beta)
-        checkpoint = Checkpoint(stage + 1, moves, mosaic.checkpoint(image), path).numbers  # exact: it was just rebuilt
-        yield Step(mosaic.functions, mosaic.error, PHASES[0], mosaic.beta**-0.5, checkpoint=checkpoint)
+        checkpoint = EncodingCheckpoint(
+            stage + 1, moves, mosaic.checkpoint(image), path
+        ).numbers  # exact: it was just rebuilt
+        yield EncodingStep(mosaic.functions, mosaic.error, PHASES[0], mosaic.beta**-0.5, checkpoint=checkpoint)
     yield _ended(image, mosaic, path, Phase.BACKWARD, why)
 
 
 def _resumed(
-    image: Array, levels: tuple[Level, ...], beta: float, start: Checkpoint | None
+    image: Array, levels: tuple[Level, ...], beta: float, start: EncodingCheckpoint | None
 ) -> tuple[Mosaic, dict[int, float], int]:
     """The mosaic, the errors by number of functions, and the number of moves made."""
     if start is not None:
@@ -194,12 +196,12 @@ def _resumed(
 
 def _steps_due(
     image: Array, mosaic: Mosaic, phase: Phase, stage: int, moves: int, path: dict[int, float]
-) -> Iterator[Step]:
+) -> Iterator[EncodingStep]:
     """A step where one is due, with a checkpoint at some of them."""
     if moves % MOVES_PER_STEP == 0:
         is_due = mosaic.is_checkpoint_due(MOVES_PER_CHECKPOINT)
-        checkpoint = Checkpoint(stage, moves, mosaic.checkpoint(image), path).numbers if is_due else None
-        yield Step(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5, checkpoint=checkpoint)
+        checkpoint = EncodingCheckpoint(stage, moves, mosaic.checkpoint(image), path).numbers if is_due else None
+        yield EncodingStep(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5, checkpoint=checkpoint)
 
 
 def _price(candidates: int, phase: Phase) -> Price:
@@ -208,7 +210,7 @@ def _price(candidates: int, phase: Phase) -> Price:
     return Price(candidates, 1.0, BACKWARD, is_adding=False)
 
 
-def _ended(image: Array, mosaic: Mosaic, path: dict[int, float], phase: Phase, why: Termination) -> Step:
+def _ended(image: Array, mosaic: Mosaic, path: dict[int, float], phase: Phase, why: Termination) -> EncodingStep:
     mosaic.join()
     number, noise_sd = mosaic.functions, mosaic.beta**-0.5
     before = (*((functions, error) for functions, error in sorted(path.items()) if functions < number),)
@@ -226,7 +228,7 @@ def _ended(image: Array, mosaic: Mosaic, path: dict[int, float], phase: Phase, w
         path=(*before, (number, mosaic.error)),
         termination=why,
     )
-    return Step(number, mosaic.error, phase, noise_sd, code)
+    return EncodingStep(number, mosaic.error, phase, noise_sd, code)
 
 
 def _first_noise(image: Array) -> float:

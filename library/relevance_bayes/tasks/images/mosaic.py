@@ -10,9 +10,9 @@ from relevance_bayes.core.algorithms.state import FREE, Price
 from relevance_bayes.core.dictionaries import GaborFunctions
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.tasks.images.checkpoint import MosaicState
-from relevance_bayes.tasks.images.columns import Columns, Window
+from relevance_bayes.tasks.images.columns import SparseColumns, Window
 from relevance_bayes.tasks.images.levels import Level
-from relevance_bayes.tasks.images.tiles import Move, Tile
+from relevance_bayes.tasks.images.tiles import Tile, TileMove
 
 MIN_GAIN = 1e-2
 """The least gain of a move in nats."""
@@ -25,7 +25,7 @@ greatest gain takes three times as long, with the same error of 300 functions of
 MIN_CHANGE = 0.02
 """Changes below this share of the root mean square of the residual don't make a tile stale."""
 
-ENTERS_LEAVES_MOVES: tuple[Callable[[Tile], Move], ...] = (
+ENTERS_LEAVES_MOVES: tuple[Callable[[Tile], TileMove], ...] = (
     lambda tile: tile.strongest,
     lambda tile: tile.weakest,
     lambda tile: tile.retuned,
@@ -251,7 +251,7 @@ class Mosaic:
         R, alpha = self.functions - 1, self.alpha
         if not R:
             return
-        P = Columns.of(self.wavelets, self.window, self.window)
+        P = SparseColumns.of(self.wavelets, self.window, self.window)
         y = self._image_left
 
         def applied(both: Array) -> Array:

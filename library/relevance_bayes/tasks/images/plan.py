@@ -35,6 +35,7 @@ def plan_image(request: ImageRequest, dataset: TableSummary) -> ImagePlan:
     return ImagePlan(
         model=request.model if request.model is not None else default_model_name(dataset.name),
         inputs=tuple(input_column(column) for column in places if column is not None),
+        ignored=(),
         target=intensity.name,
         height=size.height,
         width=size.width,

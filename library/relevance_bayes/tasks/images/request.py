@@ -8,7 +8,7 @@ from pydantic import Field
 
 from relevance_bayes.records.annotations import wire
 from relevance_bayes.records.jobs import JobRequest, ModelName
-from relevance_bayes.records.values import IgnoredColumn, InputColumn
+from relevance_bayes.records.trainings import ImageSettings
 
 
 @dataclass(frozen=True)
@@ -35,23 +35,15 @@ class ImageRequest(JobRequest):
     task: Literal["image"] = "image"
 
 
-@dataclass(frozen=True)
-class ImagePlan:
+@dataclass(frozen=True, kw_only=True)
+class ImagePlan(ImageSettings):
     """The request resolved against the image, of `height` x `width` pixels.
 
     `peak` is the peak of `psnr`: 1 where all intensities are between 0 and 1, else their range.
     """
 
     model: str
-    inputs: tuple[InputColumn, ...]
     target: str
-    height: int
-    width: int
-    peak: float
-    max_functions: int | None
-    psnr: float | None
-    noise_sd: float | None
-    ignored: tuple[IgnoredColumn, ...] = ()
     task: Literal["image"] = "image"
 
     target_member: ClassVar[str] = "target"

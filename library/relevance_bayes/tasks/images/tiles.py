@@ -16,7 +16,7 @@ from relevance_bayes.core.dictionaries import GaborFunctions
 from relevance_bayes.core.evidence import TINY, gain, sparsity_and_quality
 from relevance_bayes.core.posterior import Posterior, Sums, posterior
 from relevance_bayes.core.types import Array, Mask
-from relevance_bayes.tasks.images.columns import Columns, Window
+from relevance_bayes.tasks.images.columns import SparseColumns, Window
 from relevance_bayes.tasks.images.levels import Level
 
 SPAN = 1e-4
@@ -25,7 +25,7 @@ rounding of S: such a pair has two large weights that cancel."""
 
 
 @dataclass(frozen=True)
-class Move:
+class TileMove:
     """The precision of candidate `number` becomes `alpha`, infinite outside the tile; `gain` in nats."""
 
     number: int
@@ -33,7 +33,7 @@ class Move:
     gain: float
 
 
-NEVER = Move(-1, inf, -inf)
+NEVER = TileMove(-1, inf, -inf)
 """The move where no other is possible."""
 
 
@@ -52,7 +52,7 @@ class Tile:
     squares: Array
     beta: float
     active: tuple[int, ...]
-    columns: Columns
+    columns: SparseColumns
     gram: Array
     posterior: Posterior
     S: Array
@@ -71,7 +71,7 @@ class Tile:
         centres = level.functions.centres + np.array([top, left])
         is_inside = np.asarray((centres < [image.bottom, image.right]).all(axis=1))
         squares = np.where(is_inside, np.maximum(level.squares(seen), 0.0), 0.0)
-        none, nothing = Columns.none(side**2), np.empty(0)
+        none, nothing = SparseColumns.none(side**2), np.empty(0)
         posterior = _posterior(np.empty((0, 0)), nothing, nothing, beta)
         return cls(
             level,
@@ -111,14 +111,14 @@ class Tile:
         tile = replace(
             self,
             active=(),
-            columns=Columns.none(side**2),
+            columns=SparseColumns.none(side**2),
             gram=np.empty((0, 0)),
             posterior=_posterior(np.empty((0, 0)), nothing, nothing, self.beta),
             S=self.beta * self.squares,
             Q=np.zeros(self.level.size),
         )
         for number, precision in zip(active, alpha.tolist(), strict=True):
-            tile, _ = tile._entered(Move(number, precision, 0.0), np.zeros((side, side)))
+            tile, _ = tile._entered(TileMove(number, precision, 0.0), np.zeros((side, side)))
         return tile.with_means(mean)
 
     def updated(self, left: Array) -> tuple["Tile", Array]:
@@ -133,7 +133,7 @@ class Tile:
         """The tile with other means (R,), before Q is updated."""
         return replace(self, posterior=replace(self.posterior, mean=mean))
 
-    def made(self, move: Move, left: Array) -> tuple["Tile", Array]:
+    def made(self, move: TileMove, left: Array) -> tuple["Tile", Array]:
         """The tile after a move, and the change of the sum of its functions; `left` (side, side) as in `updated`."""
         if move.number not in self.active:
             return self._entered(move, left)
@@ -153,8 +153,8 @@ class Tile:
         changed = replace(there, S=self.S + share * turned**2, Q=self.Q + share * mean * turned)
         return changed, changed._rise(self)
 
-    def _entered(self, move: Move, left: Array) -> tuple["Tile", Array]:
-        own = Columns.of(self._at((move.number,)), self.window, self.image)
+    def _entered(self, move: TileMove, left: Array) -> tuple["Tile", Array]:
+        own = SparseColumns.of(self._at((move.number,)), self.window, self.image)
         crosses = self.columns.products(own.column(0))
         gram = np.block([[self.gram, crosses[:, None]], [crosses, own.squares]])
         columns, alpha = self.columns.followed(own), np.append(self.posterior.alpha, move.alpha)
@@ -164,7 +164,7 @@ class Tile:
         changed = replace(there, S=np.maximum(self.S - share * turned**2, 0.0), Q=Q)
         return changed, changed._rise(self)
 
-    def _with(self, active: tuple[int, ...], columns: Columns, gram: Array, alpha: Array, left: Array) -> "Tile":
+    def _with(self, active: tuple[int, ...], columns: SparseColumns, gram: Array, alpha: Array, left: Array) -> "Tile":
         whole = left + self.columns.sum(self.posterior.mean).reshape(left.shape)
         posterior = _posterior(gram, alpha, columns.products(whole.ravel()), self.beta)
         return replace(self, active=active, columns=columns, gram=gram, posterior=posterior)
@@ -174,17 +174,17 @@ class Tile:
         risen = self.columns.sum(self.posterior.mean) - before.columns.sum(before.posterior.mean)
         return risen.reshape(side, side)
 
-    def _towards(self, columns: Columns, gram: Array, left: Array) -> Array:
+    def _towards(self, columns: SparseColumns, gram: Array, left: Array) -> Array:
         """P't (R,), t the residual without these functions."""
         return np.asarray(columns.products(left.ravel()) + gram @ self.posterior.mean)
 
-    def _seen(self, columns: Columns, weights: Array) -> Array:
+    def _seen(self, columns: SparseColumns, weights: Array) -> Array:
         """beta Phi'P w (M,)."""
         side = self.level.side
         return self.beta * self.level.products(columns.sum(weights).reshape(side, side))
 
     @cached_property
-    def strongest(self) -> Move:
+    def strongest(self) -> TileMove:
         """The candidate outside the model of the greatest gain, without price."""
         gains = np.where(self._apart, gain(self.S, self.Q), 0.0)
         gains[list(self.active)] = 0.0
@@ -192,23 +192,23 @@ class Tile:
         if gains[number] <= 0.0:
             return NEVER
         s, square = float(self.S[number]), float(self.Q[number]) ** 2
-        return Move(number, s**2 / (square - s), float(gains[number]))
+        return TileMove(number, s**2 / (square - s), float(gains[number]))
 
     @property
     def _apart(self) -> Mask:
         return np.asarray((self.squares > 0.0) & (self.S > SPAN * self.beta * self.squares))
 
     @cached_property
-    def weakest(self) -> Move:
+    def weakest(self) -> TileMove:
         """The removal of the function of the least loss, without refund [FAUL2002, eq. 12]."""
         if not self.active:
             return NEVER
         losses = evidence_loss(self.posterior)
         place = int(losses.argmin())
-        return Move(self.active[place], inf, -float(losses[place]))
+        return TileMove(self.active[place], inf, -float(losses[place]))
 
     @cached_property
-    def retuned(self) -> Move:
+    def retuned(self) -> TileMove:
         """The best re-estimation: alpha = s^2/(q^2 - s) where q^2 > s [FAUL2002, eq. 17]."""
         s, q = sparsity_and_quality(self.posterior)
         is_relevant = (q**2 > s) & (s > 0.0)
@@ -217,7 +217,7 @@ class Tile:
         gains = np.where(is_relevant, gain(s, q) - evidence_loss(self.posterior), -inf)
         place = int(gains.argmax())
         alpha = float(s[place] ** 2 / max(q[place] ** 2 - s[place], TINY))
-        return Move(self.active[place], alpha, float(gains[place]))
+        return TileMove(self.active[place], alpha, float(gains[place]))
 
 
 def _posterior(gram: Array, alpha: Array, towards: Array, beta: float) -> Posterior:

@@ -27,7 +27,7 @@ from relevance_bayes.core.prediction import Prediction
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.records.errors import Fault, TooLargeError
 from relevance_bayes.records.predictions import MissingValue, UnknownCategory
-from relevance_bayes.tables.columns import Block, CategoryColumn, taken
+from relevance_bayes.tables.columns import Block, CategoryArray, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, InputEncoding, encode_inputs, gaps
 from relevance_bayes.tables.encoding.table import unknown_texts
 from relevance_bayes.tasks.cancellation import check_cancelled
@@ -333,7 +333,7 @@ def _listed(
     for row, place in np.argwhere(states[places] == UNKNOWN)[:MAX_LISTED].tolist():
         name, number = encoding.inputs[place].name, int(places[row])
         column = block[name]
-        assert isinstance(column, CategoryColumn)
+        assert isinstance(column, CategoryArray)
         unknown.append(UnknownCategory(number, name, column.labels[column.codes[number]]))
     for row, place in np.argwhere(states[places] == MISSING)[:MAX_LISTED].tolist():
         nulls.append(MissingValue(int(places[row]), encoding.inputs[place].name))

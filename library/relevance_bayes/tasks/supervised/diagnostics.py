@@ -44,11 +44,11 @@ from relevance_bayes.records.reports import Outlier, TrainingWarning
 from relevance_bayes.records.values import text_of
 from relevance_bayes.tables.columns import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
+    BooleanArray,
+    CategoryArray,
     Column,
-    NumberColumn,
-    TimestampColumn,
+    NumberArray,
+    TimestampArray,
     taken,
 )
 from relevance_bayes.tables.encoding import (
@@ -177,7 +177,7 @@ def decoded(encoding: InputEncoding, rows: Array, names: Sequence[str]) -> Block
             block[column.name] = _numbers(column, _rounded(values))
         elif isinstance(column, EncodedCategory):
             codes = columns[:, : len(column.categories)].argmax(axis=1) if column.categories else np.zeros(len(rows))
-            block[column.name] = CategoryColumn(np.where(missing, -1, codes).astype(np.int32), column.categories)
+            block[column.name] = CategoryArray(np.where(missing, -1, codes).astype(np.int32), column.categories)
     return block
 
 
@@ -190,26 +190,26 @@ def _rounded(values: Array) -> Array:
 def _numbers(column: EncodedNumber, values: Array) -> Column:
     match column.kind:
         case "boolean":
-            return BooleanColumn(np.where(np.isnan(values), -1.0, np.rint(values)).astype(np.int8))
+            return BooleanArray(np.where(np.isnan(values), -1.0, np.rint(values)).astype(np.int8))
         case "timestamp":
-            return TimestampColumn(values)
+            return TimestampArray(values)
         case "number":
-            return NumberColumn(values)
+            return NumberArray(values)
 
 
 def _by_input(name: str, column: Column, residuals: Array) -> InputResiduals:
     match column:
-        case CategoryColumn(codes=codes, labels=labels):
+        case CategoryArray(codes=codes, labels=labels):
             return _by_category(name, codes, labels, residuals)
-        case BooleanColumn(values=flags):
+        case BooleanArray(values=flags):
             found = _statistics(np.where(flags < 0, len(FLAGS), flags).astype(np.intp), residuals, len(FLAGS) + 1)
             listed = tuple(CategoryResidual(label, **vars(one)) for label, one in zip(FLAGS, found, strict=False))
             return CategoryResiduals(
                 name=name, kind="boolean", missing=_present(found[-1]), categories=listed, other=None
             )
-        case TimestampColumn(values=values):
+        case TimestampArray(values=values):
             return _by_number(name, values, residuals, MAX_INPUT_BINS, is_timestamp=True)
-        case NumberColumn(values=values):
+        case NumberArray(values=values):
             return _by_number(name, values, residuals, MAX_INPUT_BINS)
 
 
@@ -343,7 +343,7 @@ def _of_sample(target: EncodedTarget, sample: Block, predictions: Array | None, 
     column = sample[target.name]
     if target.classes:
         residuals = _of_classes(target, predictions[sound], t[sound].astype(np.intp))
-    elif isinstance(column, CategoryColumn):
+    elif isinstance(column, CategoryArray):
         return None
     else:
         residuals = _of_numbers(predictions[sound], real_values(column)[sound])

@@ -9,7 +9,7 @@ import numpy as np
 from relevance_bayes.core.pool import AnyReady
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction
 from relevance_bayes.core.types import Array, Indices, Mask
-from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows
+from relevance_bayes.tables.columns import Block, CategoryArray, block_rows
 from relevance_bayes.tables.encoding import (
     EncodedTarget,
     Encoding,
@@ -105,7 +105,7 @@ class TargetRows:
 def _raw(target: EncodedTarget, block: Block) -> Array:
     """Return the target in the user's units, where it is a number."""
     column = block[target.name]
-    return np.full(block_rows(block), np.nan) if isinstance(column, CategoryColumn) else real_values(column)
+    return np.full(block_rows(block), np.nan) if isinstance(column, CategoryArray) else real_values(column)
 
 
 def _labelled(target: EncodedTarget, prediction: Prediction, t: Array, raw: Array) -> Labelled:
@@ -153,7 +153,7 @@ def scored_rows(encoding: Encoding, distribution: InputDistribution, ready: AnyR
         else:
             figures[:, some] = number_figures(encoding.target, prediction, t)
     log_score, expected, lower, higher, correct, confidence, miss = figures[:7]
-    return ScoredRows(rows.chosen, log_score, expected, lower, higher, figures[7:], correct, confidence, miss)
+    return ScoredRows(log_score, expected, lower, higher, rows.chosen, figures[7:], correct, confidence, miss)
 
 
 def class_figures(prediction: ClassPrediction, t: Array) -> Array:

@@ -19,7 +19,7 @@ from relevance_bayes.core.imputation import MIN_DONORS, Donors
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.records.baselines import CategoryHistogram, Histogram, InputCells, NumberHistogram
 from relevance_bayes.records.values import Cell
-from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.columns import Block, BooleanArray, CategoryArray, Column, NumberArray, TimestampArray
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
     EncodedEffects,
@@ -39,12 +39,12 @@ def _column(encoded: EncodedInput, cells: Sequence[Cell]) -> Column:
         labels = tuple(dict.fromkeys(str(cell) for cell in cells if cell is not None))
         places = {label: place for place, label in enumerate(labels)}
         codes = [-1 if cell is None else places[str(cell)] for cell in cells]
-        return CategoryColumn(np.array(codes, np.int32), labels)
+        return CategoryArray(np.array(codes, np.int32), labels)
     if encoded.kind == "boolean":
-        return BooleanColumn(np.array([-1 if cell is None else bool(cell) for cell in cells], np.int8))
+        return BooleanArray(np.array([-1 if cell is None else bool(cell) for cell in cells], np.int8))
     numbers = [seconds_of(cell) if isinstance(cell, str) else cell for cell in cells]
     values = np.array([np.nan if one is None else one for one in numbers], np.float64)
-    return TimestampColumn(values) if encoded.kind == "timestamp" else NumberColumn(values)
+    return TimestampArray(values) if encoded.kind == "timestamp" else NumberArray(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,15 +155,15 @@ def _filled(encoding: InputEncoding, block: Block) -> Block:
 
 def with_known(encoded: EncodedInput, column: Column, rows: Mask) -> Column:
     """Return a column with some known value in the `rows` (N,)."""
-    if isinstance(column, CategoryColumn):
+    if isinstance(column, CategoryArray):
         codes = np.where(rows, len(column.labels), column.codes)
         known = () if isinstance(encoded, EncodedNumber) else encoded.categories[:1]
-        return CategoryColumn(codes.astype(np.int32), (*column.labels, *(known or ("",))))
-    if isinstance(column, BooleanColumn):
-        return BooleanColumn(np.where(rows, 0, column.values).astype(np.int8))
+        return CategoryArray(codes.astype(np.int32), (*column.labels, *(known or ("",))))
+    if isinstance(column, BooleanArray):
+        return BooleanArray(np.where(rows, 0, column.values).astype(np.int8))
     assert isinstance(encoded, EncodedNumber)
     values = np.where(rows, encoded.decode(np.zeros(1))[0], column.values)
-    return TimestampColumn(values) if isinstance(column, TimestampColumn) else NumberColumn(values)
+    return TimestampArray(values) if isinstance(column, TimestampArray) else NumberArray(values)
 
 
 def _drawn(column: EncodedInput, histogram: Histogram | None, place: int) -> Array | None:
@@ -178,17 +178,17 @@ def _drawn(column: EncodedInput, histogram: Histogram | None, place: int) -> Arr
             return np.column_stack([effects, np.zeros((ROWS_OF_AVERAGE, column.width - effects.shape[1]))])
         case EncodedCategory(), _:
             chosen = np.searchsorted(np.cumsum(frequencies_of(column, histogram))[:-1], levels, side="right")
-            block = {column.name: CategoryColumn(chosen.astype(np.int32), column.categories)}
+            block = {column.name: CategoryArray(chosen.astype(np.int32), column.categories)}
         case EncodedNumber(kind="boolean"), CategoryHistogram(categories=flags) if flags:
             counts = np.array([flag.count for flag in flags], np.float64)
             reached = np.searchsorted(np.cumsum(counts / max(1.0, counts.sum()))[:-1], levels, side="right")
-            block = {column.name: BooleanColumn(np.array([flags[k].label == "true" for k in reached]).astype(np.int8))}
+            block = {column.name: BooleanArray(np.array([flags[k].label == "true" for k in reached]).astype(np.int8))}
         case EncodedNumber(kind=kind), NumberHistogram(min=float() | int()):
             values = _of_histogram(histogram, levels)
-            block = {column.name: TimestampColumn(values) if kind == "timestamp" else NumberColumn(values)}
+            block = {column.name: TimestampArray(values) if kind == "timestamp" else NumberArray(values)}
         case EncodedNumber(kind=kind), _ if (column.shift, column.scale) != (0.0, 1.0) and kind != "boolean":
             values = column.decode(normal_quantiles(levels))
-            block = {column.name: TimestampColumn(values) if kind == "timestamp" else NumberColumn(values)}
+            block = {column.name: TimestampArray(values) if kind == "timestamp" else NumberArray(values)}
         case _:
             return None
     found, faults = encode_inputs(InputEncoding((column,)), block)

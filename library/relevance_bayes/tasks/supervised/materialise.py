@@ -19,13 +19,13 @@ from relevance_bayes.core.selection import Trained
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.records.errors import Fault, TrainingFailedError
 from relevance_bayes.records.reports import ClassRows
-from relevance_bayes.tables.columns import Block, CategoryColumn, taken
+from relevance_bayes.tables.columns import Block, CategoryArray, taken
 from relevance_bayes.tables.encoding import (
     EncodedNumber,
     EncodedTarget,
     Encoding,
     InputEncoding,
-    Limits,
+    OrdinaryRange,
     columns_of,
     encode_inputs,
     encode_noise,
@@ -34,7 +34,7 @@ from relevance_bayes.tables.encoding import (
 )
 from relevance_bayes.tasks.planning import held_out_rows
 from relevance_bayes.tasks.rows import (
-    Part,
+    CompleteRows,
     Parts,
     Ranks,
     Read,
@@ -52,7 +52,7 @@ from relevance_bayes.tasks.supervised.rows import (
     Cut,
     InputLevels,
     RecurringRows,
-    Statistics,
+    TrainingStatistics,
     cut,
     effect_folds,
     fold_keys,
@@ -60,7 +60,7 @@ from relevance_bayes.tasks.supervised.rows import (
 )
 from relevance_bayes.tasks.supervised.target import is_near, too_far
 
-AllLimits: TypeAlias = Mapping[str, Limits]
+AllLimits: TypeAlias = Mapping[str, OrdinaryRange]
 """The limits of each input, by name."""
 
 MAX_NAMED = 10
@@ -83,12 +83,12 @@ class OutlyingInput:
     """An input with outlying values: the number of rows, and the dataset row numbers of the first of them."""
 
     name: str
-    limits: Limits
+    limits: OrdinaryRange
     count: int
     rows: tuple[int, ...]
 
 
-def outside(part: Part, limits: AllLimits) -> Mask:
+def outside(part: CompleteRows, limits: AllLimits) -> Mask:
     """Return the mask (N,) of a part's rows with an input outside its limits."""
     found = np.zeros(len(part.numbers), np.bool_)
     for name, one in limits.items():
@@ -96,14 +96,14 @@ def outside(part: Part, limits: AllLimits) -> Mask:
     return found
 
 
-def _numbers(part: Part, name: str) -> Array:
+def _numbers(part: CompleteRows, name: str) -> Array:
     column = part.block[name]
-    if isinstance(column, CategoryColumn):
+    if isinstance(column, CategoryArray):
         raise TypeError(f"column {name!r}: expected numbers, got texts")
     return real_values(column)
 
 
-def outlying_inputs(parts: Iterable[Part], limits: AllLimits) -> tuple[OutlyingInput, ...]:
+def outlying_inputs(parts: Iterable[CompleteRows], limits: AllLimits) -> tuple[OutlyingInput, ...]:
     """Return the rows with outlying values, for each input."""
     rows: dict[str, list[int]] = {name: [] for name in limits}
     counts = dict.fromkeys(limits, 0)
@@ -157,7 +157,7 @@ class Holdout:
     recurring: RecurringRows | None = None
 
     @classmethod
-    def of(cls, plan: SupervisedPlan, parts: Iterable[Part]) -> "Holdout":
+    def of(cls, plan: SupervisedPlan, parts: Iterable[CompleteRows]) -> "Holdout":
         """Return the holdout of all usable rows; raises TrainingFailedError where none can be held out as planned."""
         contents, places = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
         levels = InputLevels([column.name for column in plan.inputs])
@@ -182,7 +182,7 @@ class Holdout:
             )
         return cls(plan, where, recurring)
 
-    def divide(self, parts: Iterable[Part]) -> Iterator[tuple[Part, Mask]]:
+    def divide(self, parts: Iterable[CompleteRows]) -> Iterator[tuple[CompleteRows, Mask]]:
         """Yield every part of a pass with the mask (N,) of its held-out rows."""
         where, recurring = self.where, None if self.recurring is None else self.recurring.begun()
         for part in parts:
@@ -194,12 +194,12 @@ class Holdout:
             yield part, held_out
 
 
-def _ranks(plan: SupervisedPlan, part: Part) -> Ranks:
+def _ranks(plan: SupervisedPlan, part: CompleteRows) -> Ranks:
     names = [plan.target, *(column.name for column in plan.inputs)]
     return ranks(plan.split, part.block, numbers=part.numbers, names=names, seed=plan.spec.seed)
 
 
-def _places(plan: SupervisedPlan, part: Part) -> Ranks:
+def _places(plan: SupervisedPlan, part: CompleteRows) -> Ranks:
     return content_hash(part.block, [column.name for column in plan.inputs], plan.spec.seed)
 
 
@@ -423,7 +423,7 @@ class Encodings:
         folds = tuple(fold.without(names) for fold in self.folds)
         return Encodings(self.encoding.without(names), folds, self.logarithms)
 
-    def inputs(self, plan: SupervisedPlan, part: Part, held_out: Mask) -> tuple[Array, tuple[Fault, ...]]:
+    def inputs(self, plan: SupervisedPlan, part: CompleteRows, held_out: Mask) -> tuple[Array, tuple[Fault, ...]]:
         """Return X (N, d) and faults of a part; training rows by the targets of other folds."""
         block = part.block
         matrix, faults = encode_inputs(self.encoding, block)
@@ -442,13 +442,13 @@ class Encodings:
 class _Gathered:
     """The result of a pass: statistics of training rows, numbers of usable and dropped rows."""
 
-    statistics: Statistics
+    statistics: TrainingStatistics
     usable: int
     dropped: int
 
 
 def _gathered(plan: SupervisedPlan, parts: Parts, holdout: Holdout, limits: AllLimits) -> _Gathered:
-    statistics, usable, dropped = Statistics(plan), 0, 0
+    statistics, usable, dropped = TrainingStatistics(plan), 0, 0
     for part, held_out in _divided(parts, holdout, limits):
         statistics.add(part.block, ~held_out, part.draws)
         usable += len(part.numbers)
@@ -462,7 +462,7 @@ def training_rows(plan: SupervisedPlan, read: Read) -> Iterator[Block]:
     Raises TrainingFailedError where none can be held out as planned.
     """
 
-    def parts() -> Iterator[Part]:
+    def parts() -> Iterator[CompleteRows]:
         return _complete(plan, read)
 
     for part, held_out in _divided(parts, _holdout(plan, parts), {}):
@@ -470,7 +470,7 @@ def training_rows(plan: SupervisedPlan, read: Read) -> Iterator[Block]:
         yield {name: taken(column, kept) for name, column in part.block.items()}
 
 
-def _complete(plan: SupervisedPlan, read: Read) -> Iterator[Part]:
+def _complete(plan: SupervisedPlan, read: Read) -> Iterator[CompleteRows]:
     """Yield the rows that have a target, its noise, a place in the split and, unless gaps are filled in, all inputs."""
     by = None if isinstance(plan.split, RandomSplit) else plan.split.column
     beside = [plan.target, *(name for name in (by, plan.noise_column) if name is not None)]
@@ -482,20 +482,20 @@ def _holdout(plan: SupervisedPlan, parts: Parts) -> Holdout:
     return Holdout.of(plan, parts()) if plan.holdout else Holdout(plan, NOTHING)
 
 
-def _divided(parts: Parts, holdout: Holdout, limits: AllLimits) -> Iterator[tuple[Part, Mask]]:
+def _divided(parts: Parts, holdout: Holdout, limits: AllLimits) -> Iterator[tuple[CompleteRows, Mask]]:
     """Yield every part with the mask (N,) of its held-out rows, without rows that lie outside the limits."""
     for part, held_out in holdout.divide(parts()):
         ordinary = ~outside(part, limits)
         yield (part, held_out) if ordinary.all() else (part.take(ordinary), held_out[ordinary])
 
 
-def _sampled(parts: Iterator[tuple[Part, Mask]], sample: RowSample) -> Iterator[tuple[Part, Mask]]:
+def _sampled(parts: Iterator[tuple[CompleteRows, Mask]], sample: RowSample) -> Iterator[tuple[CompleteRows, Mask]]:
     for part, held_out in parts:
         sample.add(part.block, ~held_out, part.draws)
         yield part, held_out
 
 
-def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, max_cells: int) -> None:
+def _check(plan: SupervisedPlan, statistics: TrainingStatistics, *, cells: int, max_cells: int) -> None:
     left_out = "rows with gaps and rows to hold out" if plan.holdout else "rows with gaps"
     refuse_too_few(statistics.rows, left_out=left_out)
     left = f"After leaving out {left_out}"
@@ -521,7 +521,7 @@ def _check_noise(plan: SupervisedPlan, target: EncodedTarget) -> None:
 
 def _write(
     file: BinaryIO,
-    parts: Iterator[tuple[Part, Mask]],
+    parts: Iterator[tuple[CompleteRows, Mask]],
     *,
     plan: SupervisedPlan,
     encodings: "Encodings",

@@ -5,7 +5,6 @@ from typing import Literal
 from uuid import UUID
 
 from relevance_bayes.core.basis import Basis
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import StudentT, TargetLikelihood
@@ -21,6 +20,7 @@ from relevance_bayes.records.lineage import ImportedFrom, OtherMembers
 from relevance_bayes.records.reports import (
     CalendarInputs,
     ClassRows,
+    Evidence,
     InputTerm,
     InputWarp,
     InputWidth,
@@ -73,8 +73,8 @@ class Member:
     weight: float | None
     functions: int
     hyperparameters: Hyperparameters
-    evidence: LogEvidence | None
-    evidence_unreduced: LogEvidence | None = None
+    evidence: Evidence | None
+    evidence_unreduced: Evidence | None = None
     score: float | None = None
     label: Label | None = None
 
@@ -168,7 +168,7 @@ class SupervisedReport:
         return self.members[0].hyperparameters if len(self.members) == 1 else Hyperparameters()
 
     @property
-    def evidence(self) -> LogEvidence | None:
+    def evidence(self) -> Evidence | None:
         """Return that of the only member; None for several."""
         return self.members[0].evidence if len(self.members) == 1 else None
 

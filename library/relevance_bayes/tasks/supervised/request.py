@@ -16,13 +16,11 @@ from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
 from relevance_bayes.records.jobs import MAX_SEED, JobRequest, ModelName
-from relevance_bayes.records.reports import BudgetPlan
+from relevance_bayes.records.trainings import SupervisedSettings
 from relevance_bayes.records.values import (
     ColumnKind,
     Dates,
     Effort,
-    IgnoredColumn,
-    InputColumn,
     Label,
     Missing,
     Prefer,
@@ -372,8 +370,8 @@ class SupervisedRequest(JobRequest):
     ROC curve. A text names a number or truth value by its JSON, too. null: none."""
 
 
-@dataclass(frozen=True)
-class SupervisedPlan:
+@dataclass(frozen=True, kw_only=True)
+class SupervisedPlan(SupervisedSettings):
     """The request resolved against the dataset's statistics: all that a worker needs.
 
     `classes` are the labels of a classification (else empty): false and true, numbers ascending, texts by alphabet;
@@ -388,32 +386,20 @@ class SupervisedPlan:
     """
 
     task: Task
-    task_reason: str
     model: str
-    target: str
     target_kind: ColumnKind
-    classes: tuple[Label, ...]
-    inputs: tuple[InputColumn, ...]
-    ignored: tuple[IgnoredColumn, ...]
     spec: Spec
-    standardise: bool
     missing: Missing
     split: Split
-    holdout: float
     compared_models: tuple[Spec, ...]
     validation: Validation | None
     noise_column: str | None
     pool: tuple[Spec, ...]
     alternatives: tuple[Spec, ...]
     effort: Effort
-    max_score_loss: float
     local: LocalPlan | None
-    missing_reason: str
     dates: Dates
     text: Text
-    keep_rows: bool
-    budget: BudgetPlan | None
-    positive_class: Label | None
 
     target_member: ClassVar[str] = "target"
     """The member of a request that names the target."""

@@ -19,7 +19,7 @@ from relevance_bayes.core.likelihoods import LogGaussian
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.values import Missing
-from relevance_bayes.tables.columns import Block, CategoryColumn, ColumnSummary, TableSummary, block_rows, taken
+from relevance_bayes.tables.columns import Block, CategoryArray, ColumnSummary, TableSummary, block_rows, taken
 from relevance_bayes.tables.encoding.columns import (
     FOLDS,
     EffectStatistics,
@@ -28,7 +28,7 @@ from relevance_bayes.tables.encoding.columns import (
     EncodedNumber,
     EncodedTarget,
     Encoding,
-    Limits,
+    OrdinaryRange,
     encoded_effects,
 )
 from relevance_bayes.tables.encoding.table import encode_target, gaps, real_values
@@ -195,7 +195,7 @@ def _times(split: OrderSplit, block: Block, numbers: Array) -> Array:
     if split.column is None:
         return numbers
     column = block[split.column]
-    if isinstance(column, CategoryColumn):
+    if isinstance(column, CategoryArray):
         raise TypeError(f"column {split.column!r}: expected numbers or timestamps to order by, got texts")
     return real_values(column)
 
@@ -218,7 +218,7 @@ class InputLevels:
             column = block[name]
             if len(seen) >= MIN_DISTINCT:
                 continue
-            if isinstance(column, CategoryColumn):
+            if isinstance(column, CategoryArray):
                 seen.update(column.labels[code] for code in np.unique(column.codes).tolist() if code >= 0)
             else:
                 seen.update(np.unique(real_values(column)).tolist())
@@ -296,7 +296,7 @@ def effect_folds(plan: SupervisedPlan, block: Block, draws: Ranks) -> Indices:
 def _of_effects(column: EncodedInput, effects: EffectStatistics, without: int | None) -> EncodedEffects:
     found = encoded_effects(effects, without=without)
     fill = None if column.fill is None else 0.0
-    return EncodedEffects(column.name, effects.texts, found, fill, column.indicator)
+    return EncodedEffects(column.name, effects.texts, found, fill=fill, indicator=column.indicator)
 
 
 MIN_GAPS = 20
@@ -306,7 +306,7 @@ MIN_GAP_SHARE = 0.02
 """... and their least share of the rows: the effect of fewer is not learned."""
 
 
-class Statistics:
+class TrainingStatistics:
     """Statistics of inputs and target over the training rows, in bounded memory."""
 
     def __init__(self, plan: SupervisedPlan) -> None:
@@ -334,7 +334,7 @@ class Statistics:
         self._target.add(block, name, chosen)
         self._add_effects(block, chosen, draws)
         column = block[name]
-        if self._positive and not isinstance(column, CategoryColumn):
+        if self._positive and not isinstance(column, CategoryArray):
             self._log_targets += Moments.of(np.log(real_values(column)[chosen & ~gaps(column)]))
 
     @property
@@ -342,7 +342,7 @@ class Statistics:
         """Return the number of rows."""
         return self._inputs.rows
 
-    def limits(self) -> dict[str, Limits]:
+    def limits(self) -> dict[str, OrdinaryRange]:
         """Return the limits of the standardised inputs with outlying values, by name."""
         return self._inputs.limits()
 
@@ -386,7 +386,7 @@ class Statistics:
         folds = effect_folds(plan, block, draws)[rows]
         for name, effects in self._effects.items():
             column = taken(block[name], rows)
-            if isinstance(column, CategoryColumn):
+            if isinstance(column, CategoryArray):
                 effects.add(column, targets, folds)
 
     def _encoded_target(self) -> EncodedTarget:

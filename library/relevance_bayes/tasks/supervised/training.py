@@ -19,8 +19,7 @@ from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, n_functions, representative
-from relevance_bayes.core.selection import DerivedColumns, LocalComparison, Selection, Step, Trained
-from relevance_bayes.core.selection import Member as TrainedMember
+from relevance_bayes.core.selection import DerivedColumns, LocalComparison, PoolMember, Selection, Step, Trained
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Indices
 from relevance_bayes.records.baselines import InputCells
@@ -30,7 +29,6 @@ from relevance_bayes.records.reports import (
     CalendarInputs,
     DerivedInput,
     InputWidth,
-    LocalCandidate,
     LocalReport,
     LogarithmicInputs,
     Score,
@@ -372,7 +370,7 @@ def _members(trained: Trained, encoding: Encoding, inputs: Sequence[str]) -> tup
     return tuple(_requested(member, spec, encoding, inputs) for member, spec in pairs_of_specs)
 
 
-def _pooled(one: TrainedMember, member: Member, trained: Trained, encoding: Encoding, inputs: Sequence[str]) -> Member:
+def _pooled(one: PoolMember, member: Member, trained: Trained, encoding: Encoding, inputs: Sequence[str]) -> Member:
     """Return a process of a pool, which was reduced, with its own score over the folds."""
     scores = (other.score for other in trained.compared if other.spec == one.spec)
     score = next((score for score in scores if score is not None), None)
@@ -400,8 +398,7 @@ def _kernel_of(spec: Spec) -> Kernel | None:
 def _score(trained: Trained, target: EncodedTarget) -> Score:
     """Return the score in nats of the target in the user's units."""
     found = trained.score
-    value = None if found.value is None else user_log_evidence(target, found.value, 1)
-    return Score(value, found.standard_error, found.rows, found.folds, found.reason)
+    return found if found.value is None else replace(found, value=user_log_evidence(target, found.value, 1))
 
 
 def _integrated_evidence(trained: Trained, target: EncodedTarget, rows: int) -> float | None:
@@ -466,14 +463,5 @@ def local_report(found: LocalComparison, learned: LearnedModel, target: EncodedT
         sparse_score=score(found.sparse),
         linear_score=score(found.linear),
         noise_score=score(found.noise),
-        candidates=tuple(
-            LocalCandidate(
-                one.on,
-                None if one.kernel is None else one.kernel.type,
-                score(one.score),
-                one.variance_factor,
-                one.reason,
-            )
-            for one in found.candidates
-        ),
+        candidates=tuple(replace(one, score=score(one.score)) for one in found.candidates),
     )

@@ -6,7 +6,7 @@ import pytest
 from relevance_bayes.core.algorithms.ascent import end_of, learns_noise, maximise
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import Candidates, KernelFunctions
-from relevance_bayes.core.evidence import Evidence, evidence
+from relevance_bayes.core.evidence import EvaluatedEvidence, evidence
 from relevance_bayes.core.factors import Factors, build
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
@@ -20,7 +20,7 @@ from tests.library.core.drawn import LIKELIHOODS, hyperparameters, problem_for
 CORRELATION = 0.95
 
 
-def saddle() -> tuple[Factors, Evidence, Array]:
+def saddle() -> tuple[Factors, EvaluatedEvidence, Array]:
     """Two functions of equal norm and correlation 0.95, opposite weights, where no alpha gains alone [THEORY 3].
 
     With K = P'C^-1 P and Q = P'C^-1 t the gradient vanishes where Q_m^2 = K_mm for both; the target lies along their

@@ -15,7 +15,7 @@ from relevance_bayes.core.algorithms import greedy as phases
 from relevance_bayes.core.algorithms import hyperparameter_space as lbfgs
 from relevance_bayes.core.algorithms.greedy import STEPS
 from relevance_bayes.core.algorithms.state import Iterate, Process, State, Termination
-from relevance_bayes.core.algorithms.task import Task
+from relevance_bayes.core.algorithms.task import ProcessTask
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions, evaluate
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
 from relevance_bayes.core.fitting import fit, iterate, iterates, learned, pose
@@ -337,7 +337,7 @@ def test_a_step_that_rounding_forbids_is_tried_again_with_more_jitter() -> None:
 
 
 def test_a_step_that_no_jitter_makes_computable_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(task: Task, state: State, process: Process) -> State:
+    def failing(task: ProcessTask, state: State, process: Process) -> State:
         raise NotPositiveDefiniteError("expected a positive definite matrix of order 59")
 
     spec = process_spec(GaussianNoise())

@@ -4,7 +4,7 @@ import pytest
 from relevance_bayes.core.algorithms import process_integral
 from relevance_bayes.core.algorithms.process_integral import integral
 from relevance_bayes.core.algorithms.state import State
-from relevance_bayes.core.algorithms.task import Task, process_of
+from relevance_bayes.core.algorithms.task import ProcessTask, process_of
 from relevance_bayes.core.fitting import iterate, pose
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
@@ -16,10 +16,10 @@ from tests.library.core.drawn import WIDTHS, process_spec, ripley, sinc
 EACH = process_spec(GaussianNoise(), warp="evidence", inputs=True)
 
 
-def ended(spec: Spec = EACH, rows: int = 60) -> tuple[Task, State]:
+def ended(spec: Spec = EACH, rows: int = 60) -> tuple[ProcessTask, State]:
     problem = pose(*sinc(rows, 0), spec)
     *_, last = iterate(problem, spec)
-    return Task.of(problem), last
+    return ProcessTask.of(problem), last
 
 
 def test_the_curvature_is_that_of_the_bound() -> None:
@@ -65,7 +65,7 @@ def test_columns_without_kernel_that_are_in_were_chosen() -> None:
     X = rng.standard_normal((80, 6))
     problem = pose(X, X[:, 0] - X[:, 1] + 0.3 * rng.standard_normal(80), spec)
     *_, last = iterate(problem, spec)
-    task = Task.of(problem)
+    task = ProcessTask.of(problem)
     (bias, inputs) = process_integral._without_kernel(task, last)
     assert bias == (1, 1)
     assert inputs[0] == 6
@@ -75,7 +75,7 @@ def test_columns_without_kernel_that_are_in_were_chosen() -> None:
 def test_the_hyperprior_of_a_common_width_counts_as_a_density() -> None:
     problem = pose(*ripley(40, 0), process_spec(Bernoulli(), width=EvidencePerInputWidth(2.0)))
     *_, last = iterate(problem, process_spec(Bernoulli(), width=EvidencePerInputWidth(2.0)))
-    task = Task.of(problem)
+    task = ProcessTask.of(problem)
     h = process_of(last).hyperparameters
     normaliser, precision = process_integral._common_width(task, h)
 

@@ -15,7 +15,7 @@ from relevance_bayes.core.algorithms.scales_through_pivots import (
 )
 from relevance_bayes.core.algorithms.sequential import of_process, with_hyperparameters
 from relevance_bayes.core.algorithms.state import State
-from relevance_bayes.core.algorithms.task import Task
+from relevance_bayes.core.algorithms.task import ProcessTask
 from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth
 from relevance_bayes.core.kernels import CityBlock, Covariance, Gaussian
@@ -27,18 +27,18 @@ CAP = 20.0
 KERNELS: list[Covariance] = [Gaussian(), CityBlock()]
 
 
-def task_of(X: Array, t: Array, likelihood: Likelihood, kernel: Covariance | None = None) -> Task:
+def task_of(X: Array, t: Array, likelihood: Likelihood, kernel: Covariance | None = None) -> ProcessTask:
     width = EvidencePerInputWidth(1.0)
     spec = process_spec(likelihood, width=width, vectors="rows", kernel=kernel or Gaussian(), inputs=True)
-    return Task.of(pose(X, t, spec))
+    return ProcessTask.of(pose(X, t, spec))
 
 
-def state_of(task: Task) -> State:
+def state_of(task: ProcessTask) -> State:
     spec = process_spec(task.problem.likelihood, width=EvidencePerInputWidth(1.0), vectors="rows", inputs=True)
     return spec.algorithm.init(task.problem).state
 
 
-def at_start(task: Task) -> PivotEvaluation:
+def at_start(task: ProcessTask) -> PivotEvaluation:
     h = task.space.start(0)
     return PivotScales(task, task.rows(state_of(task)), h, CAP)(h.packed())
 

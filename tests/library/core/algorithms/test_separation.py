@@ -11,7 +11,7 @@ import pytest
 from relevance_bayes.core.algorithms import separation
 from relevance_bayes.core.algorithms.process_integral import integral
 from relevance_bayes.core.algorithms.state import Iterate, State
-from relevance_bayes.core.algorithms.task import Task, process_of
+from relevance_bayes.core.algorithms.task import ProcessTask, process_of
 from relevance_bayes.core.basis import Bias, KernelBasis, KernelFunctions
 from relevance_bayes.core.fitting import fit, iterates, learned, pose
 from relevance_bayes.core.hyperparameters import InheritedWidth
@@ -150,7 +150,7 @@ def test_an_input_that_does_not_matter_is_not_tried() -> None:
     X, t = drawn(sum_of_curves)
     noise = np.random.default_rng(3).standard_normal((150, 1))
     problem = pose(np.hstack([X, noise]), t, SPEC)
-    task = Task.of(problem)
+    task = ProcessTask.of(problem)
     for now in iterates(problem, SPEC):
         if process_of(now.state).phase == "terms":
             assert separation._candidates(task, process_of(now.state).hyperparameters) == (0, 1, 2)
@@ -159,7 +159,7 @@ def test_an_input_that_does_not_matter_is_not_tried() -> None:
 
 def test_structures_that_were_tried_are_paid_for() -> None:
     problem, (*_, last) = walked()
-    task, process = Task.of(problem), process_of(last.state)
+    task, process = ProcessTask.of(problem), process_of(last.state)
     paid = integral(task, last.state, process)
     free = integral(task, last.state, replace(process, structures=1))
     assert paid.value == free.value

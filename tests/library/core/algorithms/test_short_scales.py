@@ -20,14 +20,14 @@ from relevance_bayes.core.algorithms.scales import (
 )
 from relevance_bayes.core.algorithms.sequential import of_process
 from relevance_bayes.core.algorithms.state import Trial
-from relevance_bayes.core.algorithms.task import RISE, Task
+from relevance_bayes.core.algorithms.task import RISE, ProcessTask
 from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth, Hyperparameters
 from relevance_bayes.core.kernels import CityBlock, Matern32
 from relevance_bayes.core.kernels.by_input import Periodic
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
-from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
@@ -78,14 +78,14 @@ def found_in(X: Array, t: Array) -> tuple[Period, ...]:
     return periods(X, linear_residuals(X, t))
 
 
-def posed(X: Array, t: Array, spec: Spec = SPEC, precisions: Array | None = None) -> tuple[Task, Rows]:
+def posed(X: Array, t: Array, spec: Spec = SPEC, precisions: Array | None = None) -> tuple[ProcessTask, ProcessRows]:
     """A task and all of its rows."""
     problem = replace(pose(X, t, spec), source=ArrayRows(X, t, precisions))
-    task = Task.of(problem)
-    return task, Rows(X, t, problem.candidates.columns(X, task.space.fixed_numbers()), precisions)
+    task = ProcessTask.of(problem)
+    return task, ProcessRows(X, t, problem.candidates.columns(X, task.space.fixed_numbers()), precisions)
 
 
-def maximum(task: Task, rows: Rows, h: Hyperparameters) -> Trial:
+def maximum(task: ProcessTask, rows: ProcessRows, h: Hyperparameters) -> Trial:
     theta, value = maximise(
         of_process(task, rows, h),
         h.packed(),
@@ -99,7 +99,7 @@ def maximum(task: Task, rows: Rows, h: Hyperparameters) -> Trial:
     return Trial(h.unpacked(theta), value)
 
 
-def best_start(task: Task, rows: Rows) -> Trial:
+def best_start(task: ProcessTask, rows: ProcessRows) -> Trial:
     trials = [maximum(task, rows, task.space.start(number)) for number in range(task.space.starts)]
     return max(trials, key=lambda trial: trial.objective)
 
@@ -352,10 +352,10 @@ def test_the_best_maximum_is_the_result_and_of_equal_ones_the_first() -> None:
 def test_only_learned_widths_of_one_target_with_exact_evidence_have_short_starts() -> None:
     X, t = oscillation(10.0, 0.1, 0, 60)
     task, rows = posed(X, t)
-    begun = Task.of(replace(task.problem, begin=task.space.start(0)))
+    begun = ProcessTask.of(replace(task.problem, begin=task.space.start(0)))
     given, _ = posed(X, t, process_spec(GaussianNoise(), width=FixedWidth(1.0)))
     classes, _ = posed(*ripley(60, 0), process_spec(Bernoulli()))
-    several = Task.of(replace(task.problem, source=ArrayRows(X, np.column_stack([t, t]))))
+    several = ProcessTask.of(replace(task.problem, source=ArrayRows(X, np.column_stack([t, t]))))
     assert has_short_starts(task)
     best = Trial(task.space.start(0), -1e6)
     for other in (begun, given, classes, several):

@@ -3,7 +3,7 @@ import pytest
 
 from relevance_bayes.core.algorithms import greedy
 from relevance_bayes.core.algorithms.hyperparameter_space import Objective
-from relevance_bayes.core.algorithms.task import Task, farthest_first
+from relevance_bayes.core.algorithms.task import ProcessTask, farthest_first
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.fitting import iterates, pose
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth
@@ -43,7 +43,7 @@ def test_rows_at_one_place_count_once() -> None:
 def test_every_start_lies_within_the_box_whatever_the_units(likelihood: Likelihood) -> None:
     X, t = rows_for(likelihood, 20, 0)
     for unit in (1.0,) if isinstance(likelihood, Bernoulli) else (1.0, 1e-4, 1e4):
-        task = Task.of(pose(X * unit, t * unit, process_spec(likelihood, warp="evidence", inputs=True)))
+        task = ProcessTask.of(pose(X * unit, t * unit, process_spec(likelihood, warp="evidence", inputs=True)))
         for number in range(3):
             start = task.space.start(number)
             low, high = task.space.box(start, 100.0)
@@ -56,13 +56,13 @@ def test_every_start_lies_within_the_box_whatever_the_units(likelihood: Likeliho
 @each_likelihood
 def test_noise_is_free_where_it_is_learned(likelihood: Likelihood) -> None:
     X, t = rows_for(likelihood, 20, 0)
-    task = Task.of(pose(X, t, process_spec(likelihood)))
+    task = ProcessTask.of(pose(X, t, process_spec(likelihood)))
     assert bool(task.space.free(task.space.start(0))[0]) == (likelihood == GaussianNoise())
 
 
 def test_columns_without_a_kernel_are_distinguished_from_those_with_one() -> None:
     X, t = rows_for(Bernoulli(), 20, 0)
-    task = Task.of(pose(X, t, process_spec(Bernoulli(), inputs=True)))
+    task = ProcessTask.of(pose(X, t, process_spec(Bernoulli(), inputs=True)))
     assert task.first == 0
     assert task.space.fixed_numbers() == (20, 21, 22)
     start = task.space.start(0)
@@ -72,27 +72,29 @@ def test_columns_without_a_kernel_are_distinguished_from_those_with_one() -> Non
 
 def test_a_problem_without_a_process_is_refused() -> None:
     with pytest.raises(SparseBayesError, match="Gaussian process prior"):
-        Task.of(problem_for(GaussianNoise()))
+        ProcessTask.of(problem_for(GaussianNoise()))
 
 
 def test_a_kernel_that_sums_over_inputs_starts_as_wide_as_others_reach() -> None:
     X, t, _ = friedman(30, 0)
     for width in (EvidencePerInputWidth(), EvidenceWidth()):
-        usual = Task.of(pose(X, t, process_spec(GaussianNoise(), width=width))).space.start(0).input_map.widths
-        summed = Task.of(pose(X, t, process_spec(GaussianNoise(), width=width, kernel=CityBlock()))).space.start(0)
+        usual = ProcessTask.of(pose(X, t, process_spec(GaussianNoise(), width=width))).space.start(0).input_map.widths
+        summed = ProcessTask.of(pose(X, t, process_spec(GaussianNoise(), width=width, kernel=CityBlock()))).space.start(
+            0
+        )
         np.testing.assert_allclose(summed.input_map.widths, usual * np.sqrt(10.0))
 
 
 def test_one_width_of_classes_has_one_start_and_several_have_three() -> None:
     X, t = rows_for(Bernoulli(), 20, 0)
-    assert Task.of(pose(X, t, process_spec(Bernoulli(), width=EvidenceWidth()))).space.starts == 1
-    assert Task.of(pose(X, t, process_spec(Bernoulli()))).space.starts == 3
-    assert Task.of(pose(X, t, process_spec(GaussianNoise(), width=EvidenceWidth()))).space.starts == 3
+    assert ProcessTask.of(pose(X, t, process_spec(Bernoulli(), width=EvidenceWidth()))).space.starts == 1
+    assert ProcessTask.of(pose(X, t, process_spec(Bernoulli()))).space.starts == 3
+    assert ProcessTask.of(pose(X, t, process_spec(GaussianNoise(), width=EvidenceWidth()))).space.starts == 3
 
 
 def test_the_log_prior_draws_widths_together_where_that_is_requested() -> None:
     X, t = rows_for(Bernoulli(), 20, 0)
-    tasks = [Task.of(pose(X, t, process_spec(Bernoulli(), width=EvidencePerInputWidth(s)))) for s in (0.0, 2.0)]
+    tasks = [ProcessTask.of(pose(X, t, process_spec(Bernoulli(), width=EvidencePerInputWidth(s)))) for s in (0.0, 2.0)]
     free, drawn = (task.space for task in tasks)
     start = free.start(0)
     theta = start.packed() + np.linspace(0.0, 1.0, len(start.packed()))
@@ -110,19 +112,19 @@ def test_functions_are_chosen_on_a_quarter_of_the_rows_between_two_bounds(rows: 
     spec = process_spec(GaussianNoise())
     problem = pose(X, t, spec)
     state = next(iter(iterates(problem, spec))).state
-    places, drawn = Task.of(problem).rows_for_functions(state)
+    places, drawn = ProcessTask.of(problem).rows_for_functions(state)
     assert len(drawn.t) == expected
     assert len(places) == min(rows, 1_000)
-    np.testing.assert_array_equal(drawn.X[: len(places)], Task.of(problem).functions.centres[places])
+    np.testing.assert_array_equal(drawn.X[: len(places)], ProcessTask.of(problem).functions.centres[places])
     assert len(np.unique(drawn.X, axis=0)) == expected
 
 
-def wide(likelihood: Likelihood, *, rows: int = 60, each: bool = True) -> Task:
+def wide(likelihood: Likelihood, *, rows: int = 60, each: bool = True) -> ProcessTask:
     """A task of 32 inputs, of which one matters."""
     X = np.random.default_rng(5).standard_normal((rows, 32))
     t = (X[:, 0] > 0.0).astype(np.float64) if isinstance(likelihood, Bernoulli) else np.sin(X[:, 0])
     width = EvidencePerInputWidth() if each else EvidenceWidth()
-    return Task.of(pose(X, t, process_spec(likelihood, width=width, vectors="rows")))
+    return ProcessTask.of(pose(X, t, process_spec(likelihood, width=width, vectors="rows")))
 
 
 def test_a_table_is_wide_where_a_width_for_each_of_many_inputs_is_learned_by_exact_evidence() -> None:

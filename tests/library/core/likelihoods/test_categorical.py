@@ -4,7 +4,7 @@ from scipy.special import logsumexp
 
 from relevance_bayes.core.errors import DataError, OneClassError
 from relevance_bayes.core.likelihoods import Categorical
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.likelihoods.categorical import curved
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences
@@ -86,7 +86,7 @@ def test_the_slope_of_the_precision_is_its_derivative() -> None:
 
 def test_probabilities_draw_together_as_the_latents_grow_uncertain() -> None:
     mean = np.tile([2.0, 0.0, -1.0, 0.5], (3, 1))
-    found = THEIRS.predictive(Latent(mean, np.array([0.0, 3.0, 1e6]), np.zeros(3)), None)
+    found = THEIRS.predictive(LatentGaussian(mean, np.array([0.0, 3.0, 1e6]), np.zeros(3)), None)
     np.testing.assert_allclose(found.probabilities.sum(axis=1), 1.0)
     sure, less, not_at_all = found.probabilities[:, 0]
     assert sure > less > not_at_all

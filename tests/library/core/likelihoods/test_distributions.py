@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad
 
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, LogGaussian, LogitGaussian, Poisson, StudentT
-from relevance_bayes.core.likelihoods.base import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberPrediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.likelihoods.log_gaussian import PositivePrediction
 from relevance_bayes.core.likelihoods.logit_gaussian import SharePrediction
@@ -26,7 +26,7 @@ INTEGRATED = 2.5
 
 def predicted(likelihood: Likelihood, mean: float = 0.4, sd: float = 0.3, rows: int = 1) -> NumberPrediction:
     weights = np.full(rows, sd**2)
-    found = likelihood.predictive(Latent(np.full(rows, mean), 0.7 * weights, 0.3 * weights), 0.5)
+    found = likelihood.predictive(LatentGaussian(np.full(rows, mean), 0.7 * weights, 0.3 * weights), 0.5)
     assert isinstance(found, NumberPrediction)
     return found
 

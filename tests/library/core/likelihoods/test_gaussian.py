@@ -6,7 +6,7 @@ from scipy.stats import t as student_t
 
 from relevance_bayes.core.errors import ConstantTargetError
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.likelihoods.gaussian import MIN_NOISE, RealPrediction, standard_ends, standard_quantile
 
 
@@ -35,7 +35,7 @@ def test_targets_that_are_all_one_number_are_refused_where_noise_is_learned() ->
 
 def test_the_interval_of_a_prediction_is_that_of_the_normal_distribution() -> None:
     mean, weights, residual = np.array([0.5, -2.0]), np.array([0.05, 3.0]), np.array([0.04, 1.0])
-    lower, upper = GaussianNoise().predictive(Latent(mean, weights, residual), 0.4).interval(0.9)
+    lower, upper = GaussianNoise().predictive(LatentGaussian(mean, weights, residual), 0.4).interval(0.9)
     expected = norm.interval(0.9, mean, np.sqrt(weights + residual + 0.16))
     np.testing.assert_allclose([lower, upper], expected, rtol=1e-12)
 

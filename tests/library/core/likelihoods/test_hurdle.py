@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.likelihoods import Bernoulli, Hurdle, LogGaussian
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.likelihoods.hurdle import HurdlePrediction
 from relevance_bayes.core.likelihoods.log_gaussian import PositivePrediction
 from relevance_bayes.core.mixture import Groups, mixture
@@ -18,9 +18,9 @@ PLACES = pytest.mark.parametrize(("zero", "mean", "noise_sd"), [(-1.0, 0.5, 0.5)
 TAILS = pytest.mark.parametrize("tails", [None, 5.0])
 
 
-def latent_of(mean: Array, variance: float) -> Latent:
+def latent_of(mean: Array, variance: float) -> LatentGaussian:
     whole = np.full(len(mean), variance)
-    return Latent(mean, 0.25 * whole, 0.75 * whole)
+    return LatentGaussian(mean, 0.25 * whole, 0.75 * whole)
 
 
 def predicted(

@@ -5,14 +5,14 @@ from scipy.stats import lognorm
 from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.likelihoods.log_gaussian import PositivePrediction
 from relevance_bayes.core.prediction import predict
 from tests.library.core.drawn import process_spec, sinc, spec_for
 
 
 def predicted(rows: int = 1) -> PositivePrediction:
-    latent = Latent(np.full(rows, 1.0), np.full(rows, 0.04), np.full(rows, 0.12))
+    latent = LatentGaussian(np.full(rows, 1.0), np.full(rows, 0.04), np.full(rows, 0.12))
     return LogGaussian().predictive(latent, 0.5)
 
 
@@ -41,7 +41,7 @@ def test_numbers_that_are_not_positive_have_no_density() -> None:
 
 
 def test_a_variance_beyond_float64_stays_finite() -> None:
-    latent = Latent(np.array([600.0]), np.array([50.0]), np.array([1e4]))
+    latent = LatentGaussian(np.array([600.0]), np.array([50.0]), np.array([1e4]))
     prediction = LogGaussian().predictive(latent, 2.0)
     assert np.isfinite(prediction.variance).all()
     assert np.isfinite(prediction.quantile(0.975)).all()

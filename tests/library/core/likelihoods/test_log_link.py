@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import lognorm, norm
 
 from relevance_bayes.core.likelihoods import LogGaussian, Poisson
-from relevance_bayes.core.likelihoods.base import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberPrediction
 from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
 from relevance_bayes.core.types import Array
 
@@ -18,7 +18,7 @@ each_log_link = pytest.mark.parametrize("likelihood", LOG_LINKS, ids=str)
 
 
 def predicted(likelihood: LikelihoodOfLogs, mean: Array, sd: Array) -> NumberPrediction:
-    latent = Latent(mean, 0.4 * sd**2, 0.6 * sd**2)
+    latent = LatentGaussian(mean, 0.4 * sd**2, 0.6 * sd**2)
     return likelihood.predictive(latent, NOISE_SD if likelihood.has_target_units else None)
 
 

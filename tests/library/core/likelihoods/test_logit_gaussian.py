@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.likelihoods import GaussianNoise, LogitGaussian
-from relevance_bayes.core.likelihoods.base import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberPrediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.likelihoods.logit_gaussian import SharePrediction
 from relevance_bayes.core.prediction import predict
@@ -20,7 +20,7 @@ PLACES = pytest.mark.parametrize(("mean", "sd", "noise_sd"), [(0.5, 0.4, 0.5), (
 
 def predicted(mean: float = 0.5, sd: float = 0.4, noise_sd: float = 0.5, rows: int = 1) -> SharePrediction:
     variance = np.full(rows, sd**2)
-    return LogitGaussian().predictive(Latent(np.full(rows, mean), 0.25 * variance, 0.75 * variance), noise_sd)
+    return LogitGaussian().predictive(LatentGaussian(np.full(rows, mean), 0.25 * variance, 0.75 * variance), noise_sd)
 
 
 def density(prediction: NumberPrediction, t: float) -> float:

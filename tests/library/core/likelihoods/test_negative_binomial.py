@@ -14,7 +14,7 @@ from relevance_bayes.core.algorithms import Algorithm, Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth, Width
 from relevance_bayes.core.likelihoods import Poisson
-from relevance_bayes.core.likelihoods.base import Latent, LikelihoodBase
+from relevance_bayes.core.likelihoods.base import LatentGaussian, LikelihoodBase
 from relevance_bayes.core.likelihoods.counts import CountLikelihood, CountPrediction
 from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
 from relevance_bayes.core.model import Model
@@ -31,8 +31,8 @@ DISPERSIONS = (0.05, 0.7, 3.0, 200.0)
 each_dispersion = pytest.mark.parametrize("dispersion", DISPERSIONS)
 
 
-def latent(mean: float, sd: float, rows: int = 1) -> Latent:
-    return Latent(np.full(rows, mean), np.full(rows, 0.75 * sd**2), np.full(rows, 0.25 * sd**2))
+def latent(mean: float, sd: float, rows: int = 1) -> LatentGaussian:
+    return LatentGaussian(np.full(rows, mean), np.full(rows, 0.75 * sd**2), np.full(rows, 0.25 * sd**2))
 
 
 def probabilities(counts: Array, mean: float, sd: float, dispersion: float) -> Array:
@@ -131,7 +131,7 @@ def test_with_a_great_dispersion_it_is_poisson() -> None:
     near, poisson = NegativeBinomial(1e4), Poisson()
     np.testing.assert_allclose(near.log_density(t, f, 1.0), poisson.log_density(t, f, 1.0), atol=3e-3)
     np.testing.assert_allclose(near.expected(t, f, v, 1.0).gradient, poisson.expected(t, f, v, 1.0).gradient, atol=5e-2)
-    there = Latent(f, v, v)
+    there = LatentGaussian(f, v, v)
     ours, theirs = near.predictive(there, None), poisson.predictive(there, None)
     np.testing.assert_allclose(ours.mean, theirs.mean, rtol=1e-12)
     np.testing.assert_allclose(ours.variance, theirs.variance, rtol=5e-3)
@@ -211,7 +211,7 @@ def test_three_methods_suffice() -> None:
         strict=True,
     ):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
-    there = Latent(f, v, 0.5 * v)
+    there = LatentGaussian(f, v, 0.5 * v)
     found, expected = ours.predictive(there, None), closed.predictive(there, None)
     assert isinstance(found, CountPrediction)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)

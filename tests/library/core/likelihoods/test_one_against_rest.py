@@ -10,11 +10,11 @@ from relevance_bayes.core.fitting import fit, pose
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise, OneAgainstRest
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature, temperature_of, tempered
 from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.prediction import ClassPrediction, predict, scores
-from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient, row_sums
+from relevance_bayes.core.process import ProcessRows, Vectors, bound, bound_gradient, row_sums
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
 
@@ -51,11 +51,11 @@ def test_the_noise_sd_of_classes_has_a_lower_bound() -> None:
 
 
 def test_all_classes_together_are_the_sum_of_each_against_the_rest() -> None:
-    together = bound(Rows(X, INDICATORS, F), VECTORS, Gaussian(), THEIRS, H)
-    theta, _ = bound_gradient(Rows(X, INDICATORS, F), VECTORS, Gaussian(), H, together)
+    together = bound(ProcessRows(X, INDICATORS, F), VECTORS, Gaussian(), THEIRS, H)
+    theta, _ = bound_gradient(ProcessRows(X, INDICATORS, F), VECTORS, Gaussian(), H, together)
     value, gradient = 0.0, np.zeros_like(theta)
     for k in range(K):
-        rows = Rows(X, INDICATORS[:, k], F)
+        rows = ProcessRows(X, INDICATORS[:, k], F)
         found = bound(rows, VECTORS, Gaussian(), GaussianNoise(), H)
         value += found.value
         gradient += bound_gradient(rows, VECTORS, Gaussian(), H, found)[0]
@@ -66,16 +66,16 @@ def test_all_classes_together_are_the_sum_of_each_against_the_rest() -> None:
 
 
 def test_so_it_is_where_the_evidence_has_a_closed_form() -> None:
-    process = ExactProcess.of(Rows(X, INDICATORS, F), Gaussian(), H)
+    process = ExactProcess.of(ProcessRows(X, INDICATORS, F), Gaussian(), H)
     value, gradient = process.value, process.gradient
-    each = [ExactProcess.of(Rows(X, INDICATORS[:, k], F), Gaussian(), H) for k in range(K)]
+    each = [ExactProcess.of(ProcessRows(X, INDICATORS[:, k], F), Gaussian(), H) for k in range(K)]
     assert value == pytest.approx(sum(one.value for one in each), rel=1e-12)
     np.testing.assert_allclose(gradient, sum(one.gradient for one in each), rtol=1e-9)
 
 
 def test_sums_over_rows_know_the_same() -> None:
     problem = pose(X, T, process_spec(THEIRS))
-    rows = Rows(X, problem.t, F)
+    rows = ProcessRows(X, problem.t, F)
     found = bound(rows, VECTORS, Gaussian(), THEIRS, H)
     gradient, _ = bound_gradient(rows, VECTORS, Gaussian(), H, found)
     reached = row_sums(problem, (40,), VECTORS, Gaussian(), H, np.ones((5, K))).at(H)
@@ -86,7 +86,7 @@ def test_sums_over_rows_know_the_same() -> None:
 
 def test_two_classes_are_as_probable_as_the_greater_of_two_gaussians() -> None:
     difference = np.linspace(-3.0, 3.0, 25)
-    latent = Latent(np.column_stack([np.zeros(25), difference]), np.full(25, 0.3), np.full(25, 0.2))
+    latent = LatentGaussian(np.column_stack([np.zeros(25), difference]), np.full(25, 0.3), np.full(25, 0.2))
     found = OneAgainstRest(2).predictive(latent, 0.5**0.5)
     expected = norm.cdf(difference / np.sqrt(2.0 * (0.3 + 0.2 + 0.5)))
     np.testing.assert_allclose(found.probability, expected, atol=0.023)  # as far as the logistic is from the normal

@@ -10,7 +10,7 @@ from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Poisson
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.likelihoods.poisson import PoissonPrediction
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Spec
@@ -21,7 +21,7 @@ each_sd = pytest.mark.parametrize("sd", [1e-4, 0.05, 0.5, 2.0])
 
 def predicted(mean: float, sd: float, rows: int = 1) -> PoissonPrediction:
     half = np.full(rows, 0.5 * sd**2)
-    return Poisson().predictive(Latent(np.full(rows, mean), half, half), None)
+    return Poisson().predictive(LatentGaussian(np.full(rows, mean), half, half), None)
 
 
 def probability(count: float, mean: float, sd: float) -> float:

@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 from relevance_bayes.core.errors import ConstantTargetError
 from relevance_bayes.core.likelihoods import StudentT
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.likelihoods.student_t import MAX_DOF, MIN_DOF, HeavyTailedPrediction
 from relevance_bayes.core.types import Array
 
@@ -21,7 +21,7 @@ def predicted(dof: float, latent_sd: float, rows: int = 1) -> HeavyTailedPredict
     """Noise of scale 1 about a latent of mean 2."""
     half = np.full(rows, 0.5 * latent_sd**2)
     sd = (dof / (dof - 2.0)) ** 0.5
-    return StudentT(dof).predictive(Latent(np.full(rows, 2.0), half, half), sd)
+    return StudentT(dof).predictive(LatentGaussian(np.full(rows, 2.0), half, half), sd)
 
 
 def density(at: float, dof: float, latent_sd: float) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, Categorical, ClassLikelihood, OneAgainstRest
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.likelihoods.temperature import (
     LOG_TEMPERATURE_SD,
     MAX_TEMPERATURE,
@@ -74,10 +74,10 @@ def test_without_rows_and_with_uninformative_rows_the_temperature_is_near_one() 
     assert 1.0 < fitted_temperature(np.array([[0.999, 0.001]]), np.array([1.0])) < 1.7
 
 
-LATENT = Latent(np.linspace(-3.0, 3.0, 12), np.full(12, 0.5), np.full(12, 0.2))
-LATENTS = Latent(np.linspace(-3.0, 3.0, 36).reshape(12, 3), np.full(12, 0.5), np.full(12, 0.2))
-OWN = Latent(LATENTS.mean, np.full((12, 3), 0.5), np.linspace(0.0, 2.0, 36).reshape(12, 3))
-KINDS: list[tuple[ClassLikelihood, Latent]] = [
+LATENT = LatentGaussian(np.linspace(-3.0, 3.0, 12), np.full(12, 0.5), np.full(12, 0.2))
+LATENTS = LatentGaussian(np.linspace(-3.0, 3.0, 36).reshape(12, 3), np.full(12, 0.5), np.full(12, 0.2))
+OWN = LatentGaussian(LATENTS.mean, np.full((12, 3), 0.5), np.linspace(0.0, 2.0, 36).reshape(12, 3))
+KINDS: list[tuple[ClassLikelihood, LatentGaussian]] = [
     (Bernoulli(), LATENT),
     (Categorical(3), LATENTS),
     (OneAgainstRest(3), LATENTS),
@@ -86,7 +86,9 @@ KINDS: list[tuple[ClassLikelihood, Latent]] = [
 
 
 @pytest.mark.parametrize(("likelihood", "latent"), KINDS, ids=[one.type for one, _ in KINDS])
-def test_every_likelihood_of_classes_predicts_at_its_temperature(likelihood: ClassLikelihood, latent: Latent) -> None:
+def test_every_likelihood_of_classes_predicts_at_its_temperature(
+    likelihood: ClassLikelihood, latent: LatentGaussian
+) -> None:
     plain = likelihood.predictive(latent, 0.3)
     for temperature in (0.4, 2.0):
         found = replace(likelihood, temperature=temperature).predictive(latent, 0.3)
@@ -97,7 +99,7 @@ def test_every_likelihood_of_classes_predicts_at_its_temperature(likelihood: Cla
 
 
 def test_two_classes_keep_the_digits_of_what_is_left_of_one() -> None:
-    certain = Latent(np.array([-45.0, 45.0]), np.zeros(2), np.zeros(2))
+    certain = LatentGaussian(np.array([-45.0, 45.0]), np.zeros(2), np.zeros(2))
     found = Bernoulli(3.0).predictive(certain, None).probabilities
     np.testing.assert_allclose(found[1, 0], 1.0 / (1.0 + np.exp(15.0)), rtol=1e-9)
     np.testing.assert_allclose(found[0], found[1, ::-1], rtol=1e-12)

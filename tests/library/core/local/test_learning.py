@@ -10,7 +10,7 @@ from relevance_bayes.core.local.choice import LocalKernel
 from relevance_bayes.core.local.learning import (
     LocalState,
     LocalTask,
-    Scored,
+    ScoredKernel,
     Stage,
     Stages,
     advance,
@@ -27,7 +27,7 @@ SHORT = Stages(Stage(150, 10, 10), Stage(200, 10, 10), Stage(300, 20, 20))
 CONVERGED = Stages(Stage(150, 30, 30), Stage(200, 40, 40), Stage(300, 60, 60))
 
 
-def last(task: LocalTask) -> Scored:
+def last(task: LocalTask) -> ScoredKernel:
     *_, state = learn(task)
     assert state.found is not None
     assert state.completed == task.steps

@@ -11,7 +11,7 @@ from relevance_bayes.core.kernels.radial import Radial
 from relevance_bayes.core.local import conditioning
 from relevance_bayes.core.local.likelihood import NeighbourLikelihood
 from relevance_bayes.core.local.neighbours import ABSENT, Neighbourhoods, NeighbourSearch, earlier
-from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process import ProcessRows
 from tests.library.core.drawn import by_differences
 
 RADIAL: list[Radial] = [
@@ -23,12 +23,12 @@ warped_or_not = pytest.mark.parametrize("warp", [True, False], ids=["warped", "p
 one_noise_or_each = pytest.mark.parametrize("each", [True, False], ids=["noise by row", "one noise"])
 
 
-def drawn(rows: int = 40, inputs: int = 3, *, each: bool = False) -> Rows:
+def drawn(rows: int = 40, inputs: int = 3, *, each: bool = False) -> ProcessRows:
     """Rows with a bias and the inputs as columns."""
     rng = np.random.default_rng(3)
     X = rng.standard_normal((rows, inputs))
     t = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, -1] + 0.2 * rng.standard_normal(rows)
-    return Rows(X, t, np.column_stack([np.ones(rows), X]), rng.uniform(0.5, 2.0, rows) if each else None)
+    return ProcessRows(X, t, np.column_stack([np.ones(rows), X]), rng.uniform(0.5, 2.0, rows) if each else None)
 
 
 def guessed(inputs: int = 3, *, warp: bool = False) -> Hyperparameters:
@@ -37,7 +37,7 @@ def guessed(inputs: int = 3, *, warp: bool = False) -> Hyperparameters:
     return Hyperparameters(12.0, 0.8, alpha, InputMap(np.linspace(1.2, 2.1, inputs), *bends))
 
 
-def of_few(rows: Rows, kernel: Radial, h: Hyperparameters, m: int, threads: int = 1) -> NeighbourLikelihood:
+def of_few(rows: ProcessRows, kernel: Radial, h: Hyperparameters, m: int, threads: int = 1) -> NeighbourLikelihood:
     targets = np.arange(len(rows.t))
     return NeighbourLikelihood.of(rows, kernel, earlier(h.input_map(rows.X), targets, m), threads)
 
@@ -123,7 +123,7 @@ def test_a_target_without_neighbours_has_the_prior() -> None:
 
 
 def test_rows_that_are_one_without_noise_are_refused() -> None:
-    rows = Rows(np.zeros((3, 1)), np.zeros(3), np.empty((3, 0)))
+    rows = ProcessRows(np.zeros((3, 1)), np.zeros(3), np.empty((3, 0)))
     h = Hyperparameters(1e300, 1.0, np.empty(0), InputMap(np.ones(1)))
     neighbourhoods = Neighbourhoods(np.array([2]), np.array([[0, 1]]))
     with pytest.raises(NotPositiveDefiniteError):

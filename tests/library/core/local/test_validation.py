@@ -5,15 +5,15 @@ import pytest
 
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.local.learning import LocalTask, Scored
+from relevance_bayes.core.local.learning import LocalTask, ScoredKernel
 from relevance_bayes.core.local.validation import validated
 from tests.library.core.local.drawn_locally import plausible, posed, wavy
 
 
-def scored(task: LocalTask, *, noise: float = 0.1, width: float = 1.0) -> Scored:
+def scored(task: LocalTask, *, noise: float = 0.1, width: float = 1.0) -> ScoredKernel:
     h = plausible(task.problem, noise=noise)
     widths = replace(h.input_map, widths=width * h.input_map.widths)
-    return Scored(Gaussian(), replace(h, input_map=widths), 0.0)
+    return ScoredKernel(Gaussian(), replace(h, input_map=widths), 0.0)
 
 
 def test_a_process_that_holds_is_accepted_with_its_variances() -> None:

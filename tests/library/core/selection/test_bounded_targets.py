@@ -31,7 +31,7 @@ from relevance_bayes.core.selection.evaluation import (
     DISPERSED,
     NOT_BEYOND,
     NOT_DISPERSED,
-    Alternative,
+    ComparedAlternative,
     PoolEvaluation,
     half_width,
 )
@@ -203,7 +203,7 @@ def test_a_hurdle_is_compared_by_the_probabilities_of_intervals_of_one_width() -
     splits = ((np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40)))
     densities, hurdle = Densities(np.full((40, 1), 0.7), np.full((40, 1), 0.4)), replace(SMOOTH, likelihood=Hurdle())
     whole = PoolEvaluation(MemberPredictions(splits, np.arange(40), t, densities), half_width=0.1)
-    evaluation = whole.with_compared(Alternative(hurdle, figures))
+    evaluation = whole.with_compared(ComparedAlternative(hurdle, figures))
     normal = scipy.stats.norm(0.7, np.sqrt(0.4))
     expected = losses + np.log(normal.cdf(t + 0.1) - normal.cdf(t - 0.1))
     np.testing.assert_allclose(evaluation.gain_of(0), -expected, rtol=1e-9)
@@ -238,7 +238,7 @@ def test_the_pool_is_compared_with_counts_by_the_probabilities_of_whole_numbers(
     outputs = [np.full(40, 2.0), of_counts.cdf(t - 1.0), of_counts.cdf(t)]
     figures = np.array([-of_counts.logpmf(t), np.abs(t - 2.0), np.ones(40), *outputs])
     splits = [(np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40))]
-    counts = Alternative(replace(SMOOTH, likelihood=Poisson()), figures)
+    counts = ComparedAlternative(replace(SMOOTH, likelihood=Poisson()), figures)
     evaluation = PoolEvaluation(MemberPredictions(tuple(splits), np.arange(40), t, densities), (counts,))
     normal = scipy.stats.norm(2.1, np.sqrt(1.9))
     expected = of_counts.logpmf(t) - np.log(normal.cdf(t + 0.5) - normal.cdf(t - 0.5))

@@ -231,7 +231,7 @@ def test_a_process_that_is_behind_by_its_first_kernel_ends_there(monkeypatch: py
     assert isinstance(step, Trained)
     assert step.local is not None
     (candidate,) = step.local.candidates
-    assert candidate.kernel == kernels[0]
+    assert candidate.kernel == kernels[0].type
     assert candidate.score is not None
     assert candidate.reason is not None
     *_, again = train(rows, Selection(SPEC, local=choice), on=FitContext(FitLog(log.entries)))

@@ -8,7 +8,7 @@ import pytest
 from relevance_bayes.core.likelihoods import GaussianNoise, LogitGaussian
 from relevance_bayes.core.log_density import MAX_SHORTFALL, log_one_normal
 from relevance_bayes.core.pooling.reduction import Densities, MemberPredictions
-from relevance_bayes.core.selection.evaluation import Alternative, PoolEvaluation
+from relevance_bayes.core.selection.evaluation import ComparedAlternative, PoolEvaluation
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
 
@@ -25,7 +25,7 @@ def judged(errors: Array, gain: float) -> PoolEvaluation:
     splits = tuple((np.delete(np.arange(N), fold), fold) for fold in np.array_split(np.arange(N), 5))
     t, ones = np.random.default_rng(0).standard_normal(N), np.ones((N, 1))
     nll = 0.5 * np.log(2.0 * np.pi) + 0.5 - gain + 0.01 * np.random.default_rng(1).standard_normal(N)
-    alternative = Alternative(SPEC, np.array([nll, errors, np.ones(N)]))
+    alternative = ComparedAlternative(SPEC, np.array([nll, errors, np.ones(N)]))
     pool = MemberPredictions(splits, np.arange(N), t, Densities(t[:, None] + ones, ones))
     return PoolEvaluation(pool, (alternative,))
 
@@ -63,7 +63,7 @@ def test_shares_are_taken_unless_they_are_behind(
     evaluation = judged(np.ones(N), 0.0)
     nll = 0.5 * np.log(2.0 * np.pi) + 0.5 - gain + sd * np.resize([-1.0, 1.0], N)
     figures = np.array([nll, np.ones(N), np.ones(N)])
-    alternative = Alternative(SHARES if is_bounded else SPEC, figures)
+    alternative = ComparedAlternative(SHARES if is_bounded else SPEC, figures)
     whole = replace(evaluation, alternatives=(alternative,))
     assert whole.gain_of(0).mean() == pytest.approx(gain)
     assert whole.best_alternative == selected
@@ -86,7 +86,7 @@ def test_shares_are_taken_unless_they_are_behind(
 def test_the_first_model_is_taken_unless_another_one_is_clearly_better(gains: list[float], taken: int) -> None:
     rng, none = np.random.default_rng(2), np.zeros(N)
     figures = [np.array([-gain + 0.1 * rng.standard_normal(N), none, none, none, none, none]) for gain in gains]
-    alternatives = tuple(Alternative(SPEC, one) for one in figures)
+    alternatives = tuple(ComparedAlternative(SPEC, one) for one in figures)
     evaluation = PoolEvaluation(MemberPredictions((), np.arange(N), none, NOBODY), alternatives)
     assert evaluation.first_or_clearly_better == taken
 
@@ -100,7 +100,7 @@ def with_a_row_far_out(evaluation: PoolEvaluation, *, pool: float, alternative: 
     figures[:2, 3] = alternative, pool
     densities = Densities(means, evaluation.pool.densities.variances)
     members = replace(evaluation.pool, densities=densities)
-    return replace(evaluation, pool=members, alternatives=(Alternative(SPEC, figures),))
+    return replace(evaluation, pool=members, alternatives=(ComparedAlternative(SPEC, figures),))
 
 
 @pytest.mark.parametrize("far", [(1e3, 1e5), (1e3, 1e7), (1e5, 1e3)])
@@ -143,6 +143,6 @@ def test_a_row_that_two_models_miss_by_far_does_not_keep_the_first(far: float, t
     t = rng.standard_normal(N)
     nll = np.array([0.1 * rng.standard_normal(N), -0.2 + 0.1 * rng.standard_normal(N)])
     nll[:, 7] += far
-    alternatives = tuple(Alternative(SPEC, np.array([one, none, none, none, none, none])) for one in nll)
+    alternatives = tuple(ComparedAlternative(SPEC, np.array([one, none, none, none, none, none])) for one in nll)
     evaluation = PoolEvaluation(MemberPredictions((), np.arange(N), t, NOBODY), alternatives)
     assert evaluation.first_or_clearly_better == taken

@@ -13,7 +13,7 @@ from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.hyperparameters import FixedWidth, InheritedWidth
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, LogGaussian, OneAgainstRest
-from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.prediction import NumberPrediction, latent, predict, scores
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.problem import Problem
@@ -184,7 +184,7 @@ def test_of_several_latents_leave_one_out_is_every_row_predicted_by_all_others()
         precision = np.diag(model.alpha) + beta * P[others].T @ P[others]
         mean = P[n] @ np.linalg.solve(precision, beta * P[others].T @ T[others])
         variance = P[n] @ np.linalg.solve(precision, P[n]) + residual_variance[n]
-        one = Latent(mean[None], np.array([variance]), np.zeros(1))
+        one = LatentGaussian(mean[None], np.array([variance]), np.zeros(1))
         losses.append(-model.likelihood.predictive(one, model.noise_sd).log_density(t[n : n + 1])[0])
     assert found.leave_one_out["log_loss"] == pytest.approx(float(np.mean(losses)), rel=1e-9)
     assert set(found.leave_one_out) == {"error", "log_loss"}

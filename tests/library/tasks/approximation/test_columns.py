@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from relevance_bayes.tasks.approximation.columns import Span
+from relevance_bayes.tasks.approximation.columns import ColumnSpan
 
 G = np.random.default_rng(0).standard_normal((30, 12))
 t = np.random.default_rng(1).standard_normal(30)
@@ -14,7 +14,7 @@ t = np.random.default_rng(1).standard_normal(30)
 )
 def test_what_a_span_misses_is_what_least_squares_leave(ways: tuple[tuple[int, ...], ...]) -> None:
     """Whatever it was moved from."""
-    span = Span.none(30)
+    span = ColumnSpan.none(30)
     for chosen in ways:
         span = span.moved(G, chosen)
         columns = G[:, list(chosen)]
@@ -25,5 +25,7 @@ def test_what_a_span_misses_is_what_least_squares_leave(ways: tuple[tuple[int, .
 
 def test_columns_that_are_nearly_alike_have_an_orthonormal_basis_still() -> None:
     nearly = G[:, :1] + 1e-9 * G[:, 1:4]
-    span = Span.none(30).moved(np.hstack([G[:, :1], nearly]), (0,)).moved(np.hstack([G[:, :1], nearly]), (0, 1, 2))
+    span = (
+        ColumnSpan.none(30).moved(np.hstack([G[:, :1], nearly]), (0,)).moved(np.hstack([G[:, :1], nearly]), (0, 1, 2))
+    )
     np.testing.assert_allclose(span.Q.T @ span.Q, np.eye(3), atol=1e-12)

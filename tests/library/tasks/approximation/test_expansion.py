@@ -6,16 +6,16 @@ from scipy.integrate import dblquad, quad
 
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 
 
-def drawn(terms: int, inputs: int, seed: int = 0) -> Expansion:
+def drawn(terms: int, inputs: int, seed: int = 0) -> KernelExpansion:
     rng = np.random.default_rng(seed)
     centres, widths = rng.normal(0.0, 2.0, (terms, inputs)), rng.uniform(0.5, 2.0, (terms, inputs))
-    return Expansion(centres, rng.standard_normal(terms), widths, constant=0.75)
+    return KernelExpansion(centres, rng.standard_normal(terms), widths, constant=0.75)
 
 
-def term(f: Expansion, number: int, x: Array) -> float:
+def term(f: KernelExpansion, number: int, x: Array) -> float:
     return float(np.exp(-np.square((x - f.centres[number]) / f.widths[number]).sum()))
 
 
@@ -47,7 +47,7 @@ def test_the_mass_leaves_the_constant_out() -> None:
     f = drawn(5, 1)
     expected, _ = quad(lambda x: float(f(np.array([[x]]))[0]) - 0.75, -40, 40, limit=200)
     assert f.mass == pytest.approx(expected, rel=1e-8)
-    plain = Expansion(np.zeros((1, 2)), np.array([3.0]), np.array([[2.0, 0.5]]))
+    plain = KernelExpansion(np.zeros((1, 2)), np.array([3.0]), np.array([[2.0, 0.5]]))
     assert plain.mass == pytest.approx(3.0 * pi)
 
 
@@ -72,14 +72,14 @@ def test_what_is_no_expansion_is_refused(
     centres: Array, coefficients: Array, widths: Array, constant: float, detail: str
 ) -> None:
     with pytest.raises(DataError, match=detail):
-        Expansion(centres, coefficients, widths, constant)
+        KernelExpansion(centres, coefficients, widths, constant)
 
 
 def test_terms_of_one_width_have_it_for_every_input_or_one_for_each() -> None:
     f = drawn(4, 2)
-    one, each = (Expansion.of_width(width, f.centres, f.coefficients, 0.5) for width in (2.0, (2.0, 3.0)))
+    one, each = (KernelExpansion.of_width(width, f.centres, f.coefficients, 0.5) for width in (2.0, (2.0, 3.0)))
     np.testing.assert_array_equal(one.widths, np.full((4, 2), 2.0))
     np.testing.assert_array_equal(each.widths, [[2.0, 3.0]] * 4)
     assert one.constant == each.constant == 0.5
     with pytest.raises(DataError, match="2 widths, got 1"):
-        Expansion.of_width((2.0,), f.centres, f.coefficients)
+        KernelExpansion.of_width((2.0,), f.centres, f.coefficients)

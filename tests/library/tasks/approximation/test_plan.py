@@ -7,7 +7,7 @@ import pytest
 
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.values import IgnoredColumn, InputColumn
-from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tasks.approximation.plan import MAX_TERMS
 from relevance_bayes.tasks.approximation.request import ApproximationRequest
 from relevance_bayes.tasks.union import plan
@@ -102,5 +102,5 @@ def test_coefficients_of_zero_are_no_function() -> None:
 
 
 def test_terms_have_a_bound() -> None:
-    many: Block = {"x": NumberColumn(np.arange(MAX_TERMS + 1.0)), "c": NumberColumn(np.ones(MAX_TERMS + 1))}
+    many: Block = {"x": NumberArray(np.arange(MAX_TERMS + 1.0)), "c": NumberArray(np.ones(MAX_TERMS + 1))}
     assert faults(REQUEST, many)[0][0] == "/dataset_id"

@@ -8,7 +8,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.tasks.components import learning
 from relevance_bayes.tasks.components.learning import FOLDS, components, typical_width, usual_densities
 from relevance_bayes.tasks.components.space import Components
-from relevance_bayes.tasks.components.weights import Kept, likelihood_gain, rotated
+from relevance_bayes.tasks.components.weights import KeptRows, likelihood_gain, rotated
 
 SMOOTH = Gaussian()
 WIDTH = InputMap.isotropic(1.0)
@@ -76,7 +76,7 @@ def test_how_well_weights_are_determined_is_what_the_data_add_to_their_precision
 def test_derivatives_are_those_of_differences() -> None:
     X = heaps(30)
     K = Gaussian()(X, X)
-    few = Kept(K[:5, :5], rotated(K[:5]), 0.05, 30)
+    few = KeptRows(K[:5, :5], rotated(K[:5]), 0.05, 30)
     logs = np.log(np.array([0.1, 0.02, 0.5, 1e-3, 0.2]))
     slope, curvature = few.derivatives(np.exp(logs))
     assert few.value(np.exp(logs)) == pytest.approx(

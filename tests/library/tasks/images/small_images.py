@@ -4,7 +4,7 @@ import numpy as np
 
 from relevance_bayes.core.dictionaries import GaborFunctions
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.tasks.images.columns import Columns, Window
+from relevance_bayes.tasks.images.columns import SparseColumns, Window
 from relevance_bayes.tasks.images.levels import Level
 
 SMALL = Level((4,), 12)
@@ -21,7 +21,7 @@ def inside(level: Level, image: Window) -> Indices:
 
 def dense(functions: GaborFunctions, window: Window, image: Window) -> Array:
     """All columns as one matrix (pixels, M)."""
-    columns = Columns.of(functions, window, image)
+    columns = SparseColumns.of(functions, window, image)
     return np.column_stack([columns.column(number) for number in range(functions.size)])
 
 
@@ -34,7 +34,7 @@ def pixels(image: Window) -> Array:
 def sparse_image(height: int, width: int, wavelets: GaborFunctions, weights: Array) -> Array:
     """A sum of wavelets, 100 added."""
     full = Window(0, 0, height, width)
-    return 100.0 + Columns.of(wavelets, full, full).sum(weights).reshape(height, width)
+    return 100.0 + SparseColumns.of(wavelets, full, full).sum(weights).reshape(height, width)
 
 
 FIVE = GaborFunctions(

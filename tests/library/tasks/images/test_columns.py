@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.dictionaries import GaborFunctions
-from relevance_bayes.tasks.images.columns import Columns, Window
+from relevance_bayes.tasks.images.columns import SparseColumns, Window
 from tests.library.tasks.images.small_images import FULL, dense, pixels
 
 SOME = GaborFunctions(
@@ -31,7 +31,7 @@ def test_a_window_sees_of_the_image_what_is_within_it() -> None:
 
 def test_sums_and_products_are_those_of_the_matrix() -> None:
     rng = np.random.default_rng(0)
-    columns, matrix = Columns.of(SOME, FULL, FULL), dense(SOME, FULL, FULL)
+    columns, matrix = SparseColumns.of(SOME, FULL, FULL), dense(SOME, FULL, FULL)
     w, y = rng.normal(size=4), rng.normal(size=FULL.size)
     np.testing.assert_allclose(columns.sum(w), matrix @ w, atol=1e-13)
     np.testing.assert_allclose(columns.products(y), matrix.T @ y, atol=1e-12)
@@ -40,15 +40,15 @@ def test_sums_and_products_are_those_of_the_matrix() -> None:
 
 @pytest.mark.parametrize("left_out", [0, 2, 3])
 def test_a_column_leaves_and_another_follows(left_out: int) -> None:
-    columns, matrix = Columns.of(SOME, FULL, FULL), dense(SOME, FULL, FULL)
+    columns, matrix = SparseColumns.of(SOME, FULL, FULL), dense(SOME, FULL, FULL)
     fewer = columns.without(left_out)
     kept = np.delete(np.arange(4), left_out)
     np.testing.assert_array_equal(np.column_stack([fewer.column(k) for k in range(3)]), matrix[:, kept])
-    again = fewer.followed(Columns.of(SOME.take(np.array([left_out])), FULL, FULL))
+    again = fewer.followed(SparseColumns.of(SOME.take(np.array([left_out])), FULL, FULL))
     np.testing.assert_array_equal(again.column(3), matrix[:, left_out])
 
 
 def test_no_columns_sum_to_nothing() -> None:
-    none = Columns.none(6)
+    none = SparseColumns.none(6)
     np.testing.assert_array_equal(none.sum(np.empty(0)), np.zeros(6))
     assert none.products(np.ones(6)).shape == none.squares.shape == (0,)

@@ -9,7 +9,7 @@ from app.datasets.records import Dataset
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.datasets import Image
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tasks.images.plan import MAX_PIXELS
 from relevance_bayes.tasks.images.request import ImageRequest
 from relevance_bayes.tasks.union import plan
@@ -20,7 +20,7 @@ def of_pixels(pixels: Array) -> Dataset:
     """The image as a dataset."""
     row, column = np.indices(pixels.shape, np.float64)
     cells: dict[str, Array] = {"row": np.array(row), "column": np.array(column), "intensity": pixels}
-    block: Block = {name: NumberColumn(values.ravel()) for name, values in cells.items()}
+    block: Block = {name: NumberArray(values.ravel()) for name, values in cells.items()}
     return replace(dataset_of(block), image=Image(*pixels.shape))
 
 

@@ -12,7 +12,7 @@ from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks.images.tiles import Move, Tile
+from relevance_bayes.tasks.images.tiles import Tile, TileMove
 from tests.library.tasks.images.small_images import FULL, SMALL, dense, inside, pixels
 
 NOISE = 0.3
@@ -36,7 +36,7 @@ def moved() -> tuple[Tile, Array]:
     for _ in range(12):
         tile, rise = tile.made(tile.strongest, left)
         left = left - rise
-    for move in (tile.weakest, Move(tile.active[3], 0.7, 0.0), tile.retuned):
+    for move in (tile.weakest, TileMove(tile.active[3], 0.7, 0.0), tile.retuned):
         tile, rise = tile.made(move, left)
         left = left - rise
     return tile, left
@@ -92,7 +92,7 @@ def test_the_predicted_gain_of_a_move_is_what_the_evidence_rises_by() -> None:
 def test_a_function_that_leaves_takes_all_back() -> None:
     before, left = moved()
     entered, rise = before.made(before.strongest, left)
-    after, _ = entered.made(Move(entered.active[-1], inf, 0.0), left - rise)
+    after, _ = entered.made(TileMove(entered.active[-1], inf, 0.0), left - rise)
     alone = before.squares.max() / NOISE**2
     np.testing.assert_allclose(after.S, before.S, rtol=1e-8, atol=1e-8 * alone)
     np.testing.assert_allclose(after.Q, before.Q, rtol=1e-8, atol=1e-8 * alone)

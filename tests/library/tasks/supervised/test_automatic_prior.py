@@ -27,7 +27,7 @@ from relevance_bayes.core.kernels import (
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tasks.supervised.cost import fitted_spec
 from relevance_bayes.tasks.supervised.request import (
     AutomaticPrior,
@@ -66,7 +66,7 @@ def test_the_default_is_a_process_and_beside_it_weights_that_inherit_its_widths_
 def numbers_spanning(minimum: float, maximum: float, rows: int) -> Dataset:
     """Columns `x` and `y`; y goes from `minimum` to `maximum`."""
     x = np.linspace(0.0, 1.0, rows)
-    return dataset_of({"x": NumberColumn(x), "y": NumberColumn(minimum + (maximum - minimum) * x)})
+    return dataset_of({"x": NumberArray(x), "y": NumberArray(minimum + (maximum - minimum) * x)})
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(), Matern52(), Laplacian(), RationalQuadratic()], ids=str)
@@ -222,7 +222,7 @@ def test_the_logarithm_is_tried_where_targets_are_positive_and_span_more_than_te
 def bounded(*values: float, rows: int = 40) -> list[str]:
     """The likelihoods of counts, shares and zeros that are compared by default with Gaussian noise."""
     y = np.resize(np.array(values), rows)
-    dataset = dataset_of({"x": NumberColumn(np.linspace(0.0, 1.0, rows)), "y": NumberColumn(y)})
+    dataset = dataset_of({"x": NumberArray(np.linspace(0.0, 1.0, rows)), "y": NumberArray(y)})
     found = plan(replace(requesting(), basis=None), dataset)
     assert found.spec.likelihood == GaussianNoise()
     assert plan(replace(requesting(), basis=None, effort="quick"), dataset).compared_models == ()

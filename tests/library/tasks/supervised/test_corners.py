@@ -17,7 +17,7 @@ from relevance_bayes.core.selection import Compared, Folding, Rows, Selection, T
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.reports import TrainingWarning
-from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.diagnostics import warnings
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
@@ -38,11 +38,11 @@ def sinc(rows: int = 100, draw: int = 0) -> Block:
     rng = np.random.default_rng(draw)
     x = np.linspace(-10.0, 10.0, rows)
     y = np.sinc(x / np.pi) + 0.1 * rng.standard_normal(rows)
-    return {"x": NumberColumn(x), "y": NumberColumn(y)}
+    return {"x": NumberArray(x), "y": NumberArray(y)}
 
 
 def twice(block: Block, times: int = 2) -> Block:
-    rows = len(block["x"].values) if isinstance(block["x"], NumberColumn) else 0
+    rows = len(block["x"].values) if isinstance(block["x"], NumberArray) else 0
     return rows_of(block, list(range(rows)) * times)
 
 
@@ -101,13 +101,13 @@ def test_a_table_given_twice_teaches_what_it_teaches_once(requested: SupervisedR
 def repeated_measurements() -> Block:
     """Two targets at each place."""
     rng = np.random.default_rng(0)
-    return {"x": NumberColumn(np.repeat(np.arange(30.0), 2)), "y": NumberColumn(rng.standard_normal(60))}
+    return {"x": NumberArray(np.repeat(np.arange(30.0), 2)), "y": NumberArray(rng.standard_normal(60))}
 
 
 def rounded() -> Block:
     """Targets that agree by chance."""
     rng = np.random.default_rng(0)
-    return {"x": NumberColumn(np.repeat(np.arange(10.0), 20)), "y": NumberColumn(rng.integers(0, 4, 200).astype(float))}
+    return {"x": NumberArray(np.repeat(np.arange(10.0), 20)), "y": NumberArray(rng.integers(0, 4, 200).astype(float))}
 
 
 def classes() -> Block:
@@ -142,7 +142,7 @@ def with_far(far: float, place: int = 17) -> Block:
     block = sinc()
     z = np.random.default_rng(1).standard_normal(100)
     z[place] = far
-    return {**block, "z": NumberColumn(z)}
+    return {**block, "z": NumberArray(z)}
 
 
 @pytest.mark.parametrize("far", [1e200, -1e300, 1e7])
@@ -174,7 +174,7 @@ def test_ordinary_columns_are_scaled_as_ever_and_no_row_is_left_out(tmp_path: Pa
     block = with_far(3.0)
     found = made(block, tmp_path)
     z = block["z"]
-    assert isinstance(z, NumberColumn)
+    assert isinstance(z, NumberArray)
     (column,) = (one for one in found.encoding.layout.numbers if one.name == "z")
     assert column.shift == pytest.approx(z.values.mean())
     assert column.scale == pytest.approx(z.values.std())

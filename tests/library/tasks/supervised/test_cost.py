@@ -7,7 +7,7 @@ import pytest
 
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.values import Effort
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 from relevance_bayes.tasks.supervised.cost import UNITS_PER_SECOND, Cost, WorkStage, folds_of, planned_cost
 from relevance_bayes.tasks.supervised.request import Budget, SupervisedPlan, SupervisedRequest
 from relevance_bayes.tasks.union import plan
@@ -148,7 +148,7 @@ def test_many_classes_cost_by_rows_and_classes_and_not_by_a_model_of_each() -> N
 def planned_of_classes(classes: int, rows: int) -> Cost:
     each = np.arange(float(rows))
     t = texts(*(f"c{row % classes:02}" for row in range(rows)))
-    dataset = dataset_of({"x": NumberColumn(np.sqrt(each)), "z": NumberColumn(np.cos(each)), "t": t})
+    dataset = dataset_of({"x": NumberArray(np.sqrt(each)), "z": NumberArray(np.cos(each)), "t": t})
     found = plan(SupervisedRequest(DATASET_ID, "t"), dataset)
     assert isinstance(found, SupervisedPlan)
     return planned_cost(found, rows)

@@ -18,7 +18,7 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.schema import content_of, document_of
 from relevance_bayes.records.errors import TrainingFailedError
 from relevance_bayes.records.values import Dates, Text
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, TimestampColumn, taken
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray, TimestampArray, taken
 from relevance_bayes.tables.encoding import EncodedNumber, column_names
 from relevance_bayes.tables.encoding.columns import FOLDS
 from relevance_bayes.tasks.fit import Fitted, Limits
@@ -58,9 +58,9 @@ def sales(*, weekly: bool, shops: int = 60, seed: int = 5) -> Block:
     effects = np.random.default_rng(1).normal(0.0, 1.0, shops)
     y = 10.0 + (5.0 * weekend if weekly else effects[codes]) + 0.3 * rng.standard_normal(ROWS)
     return {
-        "day": TimestampColumn(1.7e9 // DAY * DAY + days * DAY),
-        "shop": CategoryColumn(codes, tuple(f"shop {place}" for place in range(shops))),
-        "y": NumberColumn(y),
+        "day": TimestampArray(1.7e9 // DAY * DAY + days * DAY),
+        "shop": CategoryArray(codes, tuple(f"shop {place}" for place in range(shops))),
+        "y": NumberArray(y),
     }
 
 
@@ -105,7 +105,7 @@ def test_the_day_of_the_week_is_kept_where_it_predicts_better(tmp_path: Path) ->
     found = SupervisedModel.of(made.predictor, made.report).predict(later, PredictOptions())
     assert isinstance(found, RegressionPrediction)
     y = later["y"]
-    assert isinstance(y, NumberColumn)
+    assert isinstance(y, NumberArray)
     assert np.sqrt(np.mean((found.mean - y.values) ** 2)) < 0.8 < 2.0 < y.values.std()
 
 
@@ -147,11 +147,11 @@ def test_the_targets_of_a_fold_do_not_change_the_encodings_of_its_texts(tmp_path
     block = sales(weekly=False)
     plan_ = planned(block, text="target", inputs=("shop",), split=GroupSplit("day"))
     y, folds = block["y"], effect_folds(plan_, block, mixed(np.arange(ROWS, dtype=np.uint64)))
-    assert isinstance(y, NumberColumn)
+    assert isinstance(y, NumberArray)
     assert len(np.unique(folds)) == FOLDS
     other = np.where(folds == 2, y.values + np.random.default_rng(3).normal(0.0, 3.0, ROWS), y.values)
     before, after = (
-        encoded_rows({**block, "y": NumberColumn(values)}, plan_, tmp_path / name)
+        encoded_rows({**block, "y": NumberArray(values)}, plan_, tmp_path / name)
         for name, values in (("before", y.values), ("after", other))
     )
     inside = (folds == 2) & (before != 0.0)
@@ -179,7 +179,7 @@ def by_row(table: Array) -> Array:
 def test_unknown_texts_are_predicted_and_rows_of_a_group_are_in_one_fold(tmp_path: Path) -> None:
     block = sales(weekly=False)
     made = version(block, tmp_path, planned(block, text="target", split=GroupSplit("day"), inputs=("shop",)))
-    rows = {"shop": CategoryColumn(np.array([0], np.int32), ("a new shop",))}
+    rows = {"shop": CategoryArray(np.array([0], np.int32), ("a new shop",))}
     found = SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions())
     assert isinstance(found, RegressionPrediction)
     assert not found.faults
@@ -190,9 +190,9 @@ def test_unknown_texts_are_predicted_and_rows_of_a_group_are_in_one_fold(tmp_pat
 def test_texts_have_an_effect_on_each_of_several_classes(tmp_path: Path) -> None:
     block = sales(weekly=False)
     y = block["y"]
-    assert isinstance(y, NumberColumn)
+    assert isinstance(y, NumberArray)
     codes = np.searchsorted(np.quantile(y.values, [0.33, 0.67]), y.values).astype(np.int32)
-    classes = {**block, "y": CategoryColumn(codes, ("few", "many", "some"))}
+    classes = {**block, "y": CategoryArray(codes, ("few", "many", "some"))}
     made = version(classes, tmp_path, planned(classes, text="target", inputs=("shop",)))
     names = column_names(made.predictor.encoding)
     assert names == ("shop (effect 1)", "shop (effect 2)", "shop (effect 3)")
@@ -214,7 +214,7 @@ def test_where_widths_are_given_by_input_the_derived_inputs_are_kept(tmp_path: P
 def test_tables_without_dates_have_the_documents_that_they_had(tmp_path: Path) -> None:
     """Whatever the option is, bytes and plans are those of the time alone."""
     x = np.arange(30.0)
-    block = {"x": NumberColumn(x**1.5), "y": NumberColumn(np.sin(x))}
+    block = {"x": NumberArray(x**1.5), "y": NumberArray(np.sin(x))}
     contents, options = [], get_args(Dates)
     for dates in options:
         folder = tmp_path / dates
@@ -261,7 +261,7 @@ def test_texts_whose_effects_predict_better_are_inputs_by_default(tmp_path: Path
 
 @pytest.mark.thorough
 def test_texts_that_do_not_predict_better_are_no_inputs_of_the_version(tmp_path: Path) -> None:
-    block = {**sales(weekly=True), "x": NumberColumn(np.random.default_rng(2).standard_normal(ROWS))}
+    block = {**sales(weekly=True), "x": NumberArray(np.random.default_rng(2).standard_normal(ROWS))}
     folders = [tmp_path / name for name in ("compared", "left out")]
     for folder in folders:
         folder.mkdir()
@@ -288,8 +288,8 @@ def test_texts_that_do_not_predict_better_are_no_inputs_of_the_version(tmp_path:
 
 def test_texts_with_few_rows_of_each_are_left_out_before_the_training(tmp_path: Path) -> None:
     block = sales(weekly=True)
-    names = CategoryColumn(np.arange(ROWS, dtype=np.int32) // 2 * 2, tuple(f"name {place}" for place in range(ROWS)))
-    sparse = CategoryColumn(np.arange(ROWS, dtype=np.int32), names.labels)
+    names = CategoryArray(np.arange(ROWS, dtype=np.int32) // 2 * 2, tuple(f"name {place}" for place in range(ROWS)))
+    sparse = CategoryArray(np.arange(ROWS, dtype=np.int32), names.labels)
     for folder, column, are_left_out in (("pairs", names, False), ("ids", sparse, True)):
         (tmp_path / folder).mkdir()
         made = version({**block, "shop": column}, tmp_path / folder, planned({**block, "shop": column}, text="target"))

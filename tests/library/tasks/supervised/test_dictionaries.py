@@ -102,9 +102,9 @@ def test_what_a_group_cannot_be_is_reported_where_it_is(group: BasisChoice, poin
 
 
 def plain_encoding() -> Encoding:
-    x, z = (EncodedNumber(name, "number", 0.0, 1.0, None, False) for name in ("x", "z"))
-    colour = EncodedCategory("colour", ("blue", "green", "red"), None, False)
-    on = EncodedNumber("on", "boolean", 0.0, 1.0, None, False)
+    x, z = (EncodedNumber(name, "number", 0.0, 1.0, fill=None, indicator=False) for name in ("x", "z"))
+    colour = EncodedCategory("colour", ("blue", "green", "red"), fill=None, indicator=False)
+    on = EncodedNumber("on", "boolean", 0.0, 1.0, fill=None, indicator=False)
     return Encoding((x, colour, z, on), EncodedTarget("y", "number", 0.0, 1.0, ()))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from relevance_bayes.core.selection import NORMAL, THOROUGH, Bounds, Folding, Trained, train
 from relevance_bayes.records.values import Effort
-from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
 from relevance_bayes.tasks.supervised.request import SupervisedRequest, Validation
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
@@ -21,7 +21,7 @@ REQUEST = SupervisedRequest(DATASET_ID, "y")
 
 def wave(rows: int = 40) -> Block:
     x = np.linspace(-3.0, 3.0, rows)
-    return {"x": NumberColumn(x), "y": NumberColumn(np.sin(x) + 0.2 * np.random.default_rng(0).standard_normal(rows))}
+    return {"x": NumberArray(x), "y": NumberArray(np.sin(x) + 0.2 * np.random.default_rng(0).standard_normal(rows))}
 
 
 def prepared(requested: SupervisedRequest, directory: Path) -> SupervisedTraining:

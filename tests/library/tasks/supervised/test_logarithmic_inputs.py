@@ -9,7 +9,7 @@ from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.likelihoods import Poisson, TargetLikelihood
 from relevance_bayes.core.selection import Trained, train
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tables.encoding import EncodedNumber
 from relevance_bayes.tasks.fit import Fitted, Limits
 from relevance_bayes.tasks.listing import expected
@@ -29,7 +29,7 @@ def table(*, by_logarithm: bool = True) -> Block:
     rng = np.random.default_rng(3)
     x, z = rng.lognormal(0.0, 1.5, ROWS), rng.normal(size=ROWS)
     y = (np.sin(2.0 * np.log(x)) if by_logarithm else 2.0 * z) + 0.2 * rng.normal(size=ROWS)
-    return {"x": NumberColumn(x), "z": NumberColumn(z), "y": NumberColumn(y)}
+    return {"x": NumberArray(x), "z": NumberArray(z), "y": NumberArray(y)}
 
 
 def planned(block: Block, *, likelihood: TargetLikelihood | None = None) -> SupervisedPlan:
@@ -56,7 +56,7 @@ def units(made: NewSupervisedVersion) -> dict[str, float | None]:
 
 def lowest(block: Block) -> float:
     x = block["x"]
-    assert isinstance(x, NumberColumn)
+    assert isinstance(x, NumberArray)
     return float(x.values.min())
 
 
@@ -77,7 +77,7 @@ def test_logarithms_are_taken_where_they_predict_better(tmp_path: Path) -> None:
     assert found.gain > 0.1
     assert units(made) == {"x": pytest.approx(0.1 * lowest(block)), "z": None}
     y = block["y"]
-    assert isinstance(y, NumberColumn)
+    assert isinstance(y, NumberArray)
     assert np.sqrt(np.mean(np.square(means(made, block).mean - y.values))) < 0.4
 
 
@@ -108,8 +108,8 @@ def test_counts_of_a_log_normal_input_do_not_explode(seed: int, tmp_path: Path) 
 
     rng = np.random.default_rng(seed)
     x, new = np.exp(1.5 * rng.normal(size=300)), np.exp(1.5 * rng.normal(size=2_000))
-    block: Block = {"x": NumberColumn(x), "y": NumberColumn(rng.poisson(truth(x)).astype(np.float64))}
-    found = means(version(block, tmp_path, planned(block, likelihood=Poisson())), {"x": NumberColumn(new)})
+    block: Block = {"x": NumberArray(x), "y": NumberArray(rng.poisson(truth(x)).astype(np.float64))}
+    found = means(version(block, tmp_path, planned(block, likelihood=Poisson())), {"x": NumberArray(new)})
     assert (found.mean < 10.0 * truth(new)).all()
     assert (found.lower <= found.upper).all()
     assert (found.mean <= found.upper).all()

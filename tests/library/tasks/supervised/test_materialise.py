@@ -12,7 +12,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.records.errors import TrainingFailedError
 from relevance_bayes.records.reports import ClassRows
 from relevance_bayes.records.values import Label
-from relevance_bayes.tables.columns import Block, Column, NumberColumn, block_rows
+from relevance_bayes.tables.columns import Block, Column, NumberArray, block_rows
 from relevance_bayes.tables.encoding import (
     EncodedNumber,
     EncodedTarget,
@@ -43,10 +43,10 @@ MANY = 10**9
 REQUEST = SupervisedRequest(DATASET_ID, "y")
 
 
-def table(rows: int = 40) -> dict[str, NumberColumn]:
+def table(rows: int = 40) -> dict[str, NumberArray]:
     random = np.random.default_rng(0)
     x = random.normal(size=rows)
-    return {"x": NumberColumn(x), "z": NumberColumn(random.uniform(size=rows)), "y": NumberColumn(3 * x + 10)}
+    return {"x": NumberArray(x), "z": NumberArray(random.uniform(size=rows)), "y": NumberArray(3 * x + 10)}
 
 
 def reader(block: Block, *ends: int) -> Callable[[], Iterator[tuple[int, Block]]]:
@@ -282,9 +282,9 @@ def test_too_many_numbers_fail_before_anything_is_written(tmp_path: Path) -> Non
 def test_numbers_at_the_ends_of_the_range_become_finite_rows(tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     block: Block = {
-        "huge": NumberColumn(1.7e308 * random.uniform(-1, 1, 30)),
-        "tiny": NumberColumn(random.uniform(-1e-308, 1e-308, 30)),
-        "y": NumberColumn(1.7e308 * random.uniform(-1, 1, 30)),
+        "huge": NumberArray(1.7e308 * random.uniform(-1, 1, 30)),
+        "tiny": NumberArray(random.uniform(-1e-308, 1e-308, 30)),
+        "y": NumberArray(1.7e308 * random.uniform(-1, 1, 30)),
     }
     rows, _ = rows_in(materialise(plan_for(block), reader(block, 9), tmp_path, max_cells=MANY))
     np.testing.assert_allclose(rows[:, :3].std(axis=0), 1, rtol=1e-6)
@@ -301,7 +301,7 @@ def test_a_dataset_without_a_row_left_is_refused(tmp_path: Path) -> None:
 def test_each_rows_noise_is_beside_its_target_in_the_same_units(tmp_path: Path) -> None:
     sd = np.random.default_rng(1).uniform(0.1, 2.0, 40)
     sd[[4, 30]] = np.nan
-    block: Block = {**table(), "sd": NumberColumn(sd)}
+    block: Block = {**table(), "sd": NumberArray(sd)}
     likelihood = GaussianNoise("rows")
     requesting = replace(REQUEST, likelihood=named_likelihood(likelihood, "sd"), missing="drop_rows", holdout=0.25)
     found = materialise(plan_for(block, requesting), reader(block, 11, 30), tmp_path, max_cells=MANY)
@@ -313,7 +313,7 @@ def test_each_rows_noise_is_beside_its_target_in_the_same_units(tmp_path: Path) 
 def test_rows_whose_noise_cannot_be_computed_with_are_refused(tmp_path: Path) -> None:
     sd = np.full(40, 0.1)
     sd[7] = 1e-300
-    block: Block = {**table(), "sd": NumberColumn(sd)}
+    block: Block = {**table(), "sd": NumberArray(sd)}
     requesting = replace(REQUEST, likelihood=GaussianLikelihood(NoiseColumn("sd")))
     with pytest.raises(TrainingFailedError, match="too far from the sd of the targets"):
         materialise(plan_for(block, requesting), reader(block), tmp_path, max_cells=MANY)
@@ -325,7 +325,8 @@ def written(path: Path, t: list[float], classes: tuple[Label, ...], *, held_out:
     rows[:, 1] = t
     (path / "rows.f64").write_bytes(rows.tobytes())
     encoding = Encoding(
-        (EncodedNumber("x", "number", 0.0, 1.0, None, False),), EncodedTarget("y", "category", 0.0, 1.0, classes)
+        (EncodedNumber("x", "number", 0.0, 1.0, fill=None, indicator=False),),
+        EncodedTarget("y", "category", 0.0, 1.0, classes),
     )
     return Materialised(path / "rows.f64", encoding, len(t) - held_out, held_out, 0, 1)
 

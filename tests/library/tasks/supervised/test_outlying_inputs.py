@@ -8,12 +8,12 @@ from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, Enco
 from relevance_bayes.tasks.supervised.materialise import MIN_ROWS, distant_values
 
 TARGET = EncodedTarget("y", "number", 0.0, 1.0, ())
-CATEGORY = EncodedCategory("colour", ("blue", "red"), None, indicator=False)
+CATEGORY = EncodedCategory("colour", ("blue", "red"), fill=None, indicator=False)
 
 
 def number(name: str, kind: str = "number") -> EncodedNumber:
     assert kind in {"number", "boolean"}
-    return EncodedNumber(name, "boolean" if kind == "boolean" else "number", 0.0, 1.0, None, indicator=False)
+    return EncodedNumber(name, "boolean" if kind == "boolean" else "number", 0.0, 1.0, fill=None, indicator=False)
 
 
 def rows_of(*columns: Array) -> Array:

@@ -10,7 +10,7 @@ from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.rows import Rows, Step
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 from relevance_bayes.tasks.supervised.cost import Cost, evaluation, information, planned_cost
 from relevance_bayes.tasks.supervised.request import SupervisedPlan, SupervisedRequest
 from relevance_bayes.tasks.union import plan
@@ -71,8 +71,8 @@ PRODUCTS: tuple[tuple[Draw, int, int], ...] = ((products, 120, 4), (products, 30
 def counted(draw: Draw, rows: int, inputs: int, work: Work) -> Cost:
     """Return the planned work of a pool and its folds, after a training up to their end, whose work is counted."""
     x, t = draw(rows, inputs)
-    columns = {f"x{place}": NumberColumn(np.ascontiguousarray(column)) for place, column in enumerate(x.T)}
-    planned = plan(SupervisedRequest(DATASET_ID, "y"), dataset_of({**columns, "y": NumberColumn(t)}))
+    columns = {f"x{place}": NumberArray(np.ascontiguousarray(column)) for place, column in enumerate(x.T)}
+    planned = plan(SupervisedRequest(DATASET_ID, "y"), dataset_of({**columns, "y": NumberArray(t)}))
     assert isinstance(planned, SupervisedPlan)
     rows_of = Rows((x - x.mean(axis=0)) / x.std(axis=0), (t - t.mean()) / t.std())
     for step in train(rows_of, selection(planned)):

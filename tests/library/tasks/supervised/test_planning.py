@@ -29,7 +29,7 @@ from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.records.datasets import ColumnReading
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.values import IgnoredColumn, InputColumn, Label, Missing, NumberForm, Task
-from relevance_bayes.tables.columns import Block, Column, NumberColumn, block_rows
+from relevance_bayes.tables.columns import Block, Column, NumberArray, block_rows
 from relevance_bayes.tasks.supervised.request import (
     BasisChoice,
     GaussianLikelihood,
@@ -394,14 +394,14 @@ def test_more_than_a_thousand_classes_are_refused(
     requested: SupervisedRequest, column: Column, pointer: str, words: str
 ) -> None:
     x = np.linspace(0.0, 1.0, block_rows({"t": column})) ** 2
-    fault = only_fault(requested, dataset_of({"x": NumberColumn(x), "t": column}))
+    fault = only_fault(requested, dataset_of({"x": NumberArray(x), "t": column}))
     assert fault.pointer == pointer
     assert words in fault.detail
 
 
 def test_many_classes_of_one_row_each_are_refused() -> None:
     column = texts(*(f"c{number}" for number in range(60)), *(f"c{number}" for number in range(59)))
-    fault = only_fault(requesting("t"), dataset_of({"x": NumberColumn(np.linspace(0.0, 1.0, 119) ** 2), "t": column}))
+    fault = only_fault(requesting("t"), dataset_of({"x": NumberArray(np.linspace(0.0, 1.0, 119) ** 2), "t": column}))
     assert (fault.pointer, fault.column) == ("/target", "t")
     assert "has 60 classes ('c0', 'c1', " in fault.detail
     assert "in 119 rows; expected at least two rows of each" in fault.detail
@@ -409,7 +409,7 @@ def test_many_classes_of_one_row_each_are_refused() -> None:
 
 def test_many_texts_that_may_be_numbers_are_refused_as_classes_with_an_example() -> None:
     column = texts(*(f"{number} kg ca." for number in range(51)), *(f"{number} kg ca." for number in range(51)))
-    fault = only_fault(requesting("t"), dataset_of({"x": NumberColumn(np.linspace(0.0, 1.0, 102) ** 2), "t": column}))
+    fault = only_fault(requesting("t"), dataset_of({"x": NumberArray(np.linspace(0.0, 1.0, 102) ** 2), "t": column}))
     assert fault.pointer == "/target"
     assert "more than 50 different texts, such as '0 kg ca.'. Where these are numbers, " in fault.detail
 
@@ -427,7 +427,7 @@ def test_classes_are_texts_by_alphabet_and_integers_ascending_up_to_a_thousand()
         (numbers(*range(60), *reversed(range(60))), [*range(60)]),
     ):
         x = np.linspace(0.0, 1.0, block_rows({"t": column})) ** 2
-        dataset = dataset_of({"x": NumberColumn(x), "t": column})
+        dataset = dataset_of({"x": NumberArray(x), "t": column})
         assert planned_classes(dataset) == tuple(classes)
 
 
@@ -598,11 +598,11 @@ def test_numbers_too_large_to_be_used_as_they_are_are_refused_unless_scaled() ->
 
 def long_table(rows: int) -> dict[str, Column]:
     draws = np.random.default_rng(0).normal(size=rows)
-    return {"x": NumberColumn(draws), "y": NumberColumn(np.cumsum(draws))}
+    return {"x": NumberArray(draws), "y": NumberArray(np.cumsum(draws))}
 
 
-def real(values: npt.ArrayLike) -> NumberColumn:
-    return NumberColumn(np.asarray(values, np.float64))
+def real(values: npt.ArrayLike) -> NumberArray:
+    return NumberArray(np.asarray(values, np.float64))
 
 
 def reason_of(column: Column, rows: int, *, missing: Missing = "error") -> str | None:
@@ -709,7 +709,7 @@ def test_a_named_input_without_values_is_refused() -> None:
 
 
 def test_ten_thousand_columns_and_emoji_names_are_planned() -> None:
-    table = {f"🦆{number}": NumberColumn(np.array([number, 1.0, 2.5])) for number in range(3, 10_003)}
+    table = {f"🦆{number}": NumberArray(np.array([number, 1.0, 2.5])) for number in range(3, 10_003)}
     found = plan(requesting("🦆10002"), dataset_of(table))
     assert len(found.inputs) == 9_999
 

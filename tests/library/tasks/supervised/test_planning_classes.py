@@ -24,7 +24,7 @@ from relevance_bayes.core.softmax_regression import softmax_regression_spec
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.json import encode, validate
 from relevance_bayes.records.values import Label, Task
-from relevance_bayes.tables.columns import Column, NumberColumn
+from relevance_bayes.tables.columns import Column, NumberArray
 from relevance_bayes.tasks.supervised.request import KernelChoice, SupervisedPlan, SupervisedRequest, named_likelihood
 from relevance_bayes.tasks.union import plan
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
@@ -76,7 +76,7 @@ def test_classes_are_in_order_and_each_has_a_process_of_its_own(
 def test_fifty_classes_are_planned() -> None:
     rows = 300
     column = texts(*(f"c{row % 50:02}" for row in range(rows)))
-    dataset = dataset_of({"x": NumberColumn(np.sqrt(np.arange(rows))), "t": column})
+    dataset = dataset_of({"x": NumberArray(np.sqrt(np.arange(rows))), "t": column})
     found = plan(requesting(), dataset)
     assert found.classes == tuple(f"c{number:02}" for number in range(50))
     assert found.spec.likelihood == OneAgainstRest(50)
@@ -96,7 +96,7 @@ def test_up_to_ten_classes_have_models_and_more_are_distinguished_together_while
     classes: int, rows: int, likelihood: TargetLikelihood
 ) -> None:
     column = texts(*(f"c{row % classes:02}" for row in range(rows)))
-    dataset = dataset_of({"x": NumberColumn(np.sqrt(np.arange(float(rows)))), "t": column})
+    dataset = dataset_of({"x": NumberArray(np.sqrt(np.arange(float(rows)))), "t": column})
     assert plan(requesting(), dataset).spec.likelihood == likelihood
     assert plan(requesting(type(likelihood)()), dataset).spec.likelihood == likelihood
     shared = Bernoulli() if classes == 2 else Categorical(classes) if classes <= 10 else OneAgainstRest(classes)
@@ -143,7 +143,7 @@ def test_the_inputs_are_columns_of_one_more_alternative() -> None:
 def test_many_classes_are_compared_with_a_softmax_regression_unless_a_likelihood_is_named() -> None:
     rows, classes = 1_100, 11
     column = texts(*(f"c{row % classes:02}" for row in range(rows)))
-    one, other = NumberColumn(np.sqrt(np.arange(float(rows)))), NumberColumn(np.cos(np.arange(float(rows))))
+    one, other = NumberArray(np.sqrt(np.arange(float(rows)))), NumberArray(np.cos(np.arange(float(rows))))
     dataset = dataset_of({"x": one, "z": other, "t": column})
     regression = softmax_regression_spec(classes)
     found = plan(requesting(), dataset)

@@ -13,7 +13,7 @@ from relevance_bayes.core.local.choice import KERNELS, LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from relevance_bayes.tasks.supervised.request import (
     AutomaticLocal,
     AutomaticPrior,
@@ -34,8 +34,8 @@ REQUIRED = replace(REQUEST, local=NearestNeighbours())
 
 def planned(request: SupervisedRequest, *, rows: int = 200, inputs: int = 2) -> SupervisedPlan:
     x = np.linspace(0.0, 1.0, rows)
-    columns = {f"x{place}": NumberColumn(x**place) for place in range(1, inputs + 1)}
-    return plan(request, dataset_of({**columns, "y": NumberColumn(np.sin(x) + 0.3)}))
+    columns = {f"x{place}": NumberArray(x**place) for place in range(1, inputs + 1)}
+    return plan(request, dataset_of({**columns, "y": NumberArray(np.sin(x) + 0.3)}))
 
 
 def test_from_5_000_rows_on_they_are_compared_by_default() -> None:
@@ -83,8 +83,8 @@ def test_they_are_not_where_other_choices_are_named(request_: SupervisedRequest)
 
 def test_they_are_not_where_the_rows_are_more_than_16_mib() -> None:
     rows, labels = 200_000, tuple(f"a{place:02}" for place in range(50))
-    y = NumberColumn(np.sin(np.linspace(0.0, 1.0, rows)) + 0.3)
-    table: Block = {"x": CategoryColumn(np.arange(rows, dtype=np.int32) % 50, labels), "z": y, "y": y}
+    y = NumberArray(np.sin(np.linspace(0.0, 1.0, rows)) + 0.3)
+    table: Block = {"x": CategoryArray(np.arange(rows, dtype=np.int32) % 50, labels), "z": y, "y": y}
     assert plan(replace(REQUEST, inputs=("z",)), dataset_of(table)).local is not None
     assert plan(replace(REQUEST, inputs=("x",)), dataset_of(table)).local is None
 
@@ -111,7 +111,7 @@ def test_a_process_that_is_requested_has_its_number_of_neighbours_and_its_kernel
 )
 def test_a_process_that_can_not_be_is_refused_with_the_reason(request_: SupervisedRequest, detail: str) -> None:
     x = np.linspace(0.0, 1.0, 200)
-    dataset = dataset_of({"x": NumberColumn(x), "y": NumberColumn(np.sin(x)), "flag": NumberColumn(np.round(x))})
+    dataset = dataset_of({"x": NumberArray(x), "y": NumberArray(np.sin(x)), "flag": NumberArray(np.round(x))})
     with pytest.raises(InvalidRequestError) as refused:
         plan(request_, dataset)
     assert [fault.pointer for fault in refused.value.faults if detail in fault.detail] == ["/local"]

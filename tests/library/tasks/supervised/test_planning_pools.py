@@ -12,7 +12,7 @@ from relevance_bayes.core.kernels import CityBlock, Gaussian, Matern32, Matern52
 from relevance_bayes.core.likelihoods import LogGaussian, StudentT
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.records.values import Prefer
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 from relevance_bayes.tasks.supervised.request import (
     AutomaticPrior,
     GaussianLikelihood,
@@ -32,8 +32,8 @@ REQUEST = SupervisedRequest(DATASET_ID, "y")
 
 def planned(request: SupervisedRequest, *, rows: int = 40, inputs: int = 2) -> SupervisedPlan:
     x = np.linspace(0.0, 1.0, rows)
-    columns = {f"x{place}": NumberColumn(x**place) for place in range(1, inputs + 1)}
-    return plan(request, dataset_of({**columns, "y": NumberColumn(np.sin(x) + 0.3)}))
+    columns = {f"x{place}": NumberArray(x**place) for place in range(1, inputs + 1)}
+    return plan(request, dataset_of({**columns, "y": NumberArray(np.sin(x) + 0.3)}))
 
 
 def kernels(found: SupervisedPlan) -> list[KernelBasis]:
@@ -52,8 +52,8 @@ def test_the_default_is_four_processes_of_numbers_however_many_rows(rows: int) -
 def wide(request: SupervisedRequest, rows: int) -> SupervisedPlan:
     """The plan for 32 inputs."""
     drawn = np.random.default_rng(0).standard_normal((rows, 33))
-    columns = {f"x{place}": NumberColumn(np.ascontiguousarray(values)) for place, values in enumerate(drawn[:, 1:].T)}
-    return plan(request, dataset_of({**columns, "y": NumberColumn(np.ascontiguousarray(drawn[:, 0]))}))
+    columns = {f"x{place}": NumberArray(np.ascontiguousarray(values)) for place, values in enumerate(drawn[:, 1:].T)}
+    return plan(request, dataset_of({**columns, "y": NumberArray(np.ascontiguousarray(drawn[:, 0]))}))
 
 
 def test_few_rows_for_each_of_many_inputs_determine_no_warps_unless_they_are_requested() -> None:
@@ -115,7 +115,7 @@ def test_choices_that_all_of_them_share_leave_all() -> None:
 def test_classes_and_logarithms_have_one_process() -> None:
     assert planned(replace(REQUEST, likelihood=LogGaussian(), prior=GaussianProcess())).pool == ()
     x = np.linspace(0.0, 1.0, 8)
-    assert plan(REQUEST, dataset_of({"x": NumberColumn(x), "y": flags(*(x > 0.5))})).pool == ()
+    assert plan(REQUEST, dataset_of({"x": NumberArray(x), "y": flags(*(x > 0.5))})).pool == ()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.hyperparameters import FixedWidth, InputMap
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import (
@@ -19,10 +18,9 @@ from relevance_bayes.core.likelihoods import (
     StudentT,
 )
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.selection import Compared, RankedModel, Rows, Trained
-from relevance_bayes.core.selection import Member as Part
+from relevance_bayes.core.selection import Compared, PoolMember, RankedModel, Rows, Trained
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
+from relevance_bayes.records.reports import Evidence, InputTerm, InputWarp, InputWidth
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
 from relevance_bayes.tasks.listing import model_terms, model_warps
@@ -37,7 +35,10 @@ from tests.small_tables import dataset_of, numbers, texts
 SPEC = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(2.0)), Bias()))
 X = np.arange(6.0).reshape(2, 3)
 ENCODING = Encoding(
-    (EncodedNumber("size", "number", 0.0, 1.0, None, False), EncodedCategory("colour", ("red", "blue"), None, False)),
+    (
+        EncodedNumber("size", "number", 0.0, 1.0, fill=None, indicator=False),
+        EncodedCategory("colour", ("red", "blue"), fill=None, indicator=False),
+    ),
     EncodedTarget("y", "number", 0.0, 1.0, ()),
 )
 
@@ -163,7 +164,7 @@ def test_what_folds_measured_is_reported_in_nats_a_row_of_the_users_own_target(t
         {},
         {},
         compared=(Compared(specs[0], -0.75), Compared(specs[1], None, "could not be fitted")),
-        members=(Part(specs[0], 1.0, 3, LogEvidence(-4.0, "exact", -1.0)),),
+        members=(PoolMember(specs[0], 1.0, 3, Evidence(-4.0, "exact", -1.0, 0.0)),),
     )
     report = recorded(found, OPEN, tmp_path).report
     assert report.alternatives == (
@@ -173,8 +174,8 @@ def test_what_folds_measured_is_reported_in_nats_a_row_of_the_users_own_target(t
     )
     (member,) = report.members
     assert member.score == -0.75 - log(10.0)
-    assert member.evidence == report.evidence == LogEvidence(-10.0 - 2 * log(10.0), "exact")
-    assert member.evidence_unreduced == LogEvidence(-4.0 - 2 * log(10.0), "exact", -1.0)
+    assert member.evidence == report.evidence == Evidence(-10.0 - 2 * log(10.0), "exact", 0.0, 0.0)
+    assert member.evidence_unreduced == Evidence(-4.0 - 2 * log(10.0), "exact", -1.0, 0.0)
 
 
 def test_a_likelihood_of_counts_that_was_chosen_has_a_notice_with_its_gain(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance_bayes.core.types import Mask
-from relevance_bayes.tables.columns import Block, NumberColumn, TimestampColumn, block_rows
+from relevance_bayes.tables.columns import Block, NumberArray, TimestampArray, block_rows
 from relevance_bayes.tasks.planning import held_out_rows
 from relevance_bayes.tasks.rows import content_hash
 from relevance_bayes.tasks.supervised.request import GroupSplit, OrderSplit, RandomSplit, Split
@@ -178,13 +178,13 @@ def test_values_that_change_columns_change_the_hash() -> None:
 
 def test_negative_zero_is_zero_and_every_gap_is_alike() -> None:
     odd_nan = np.array([0x7FF8_0000_0000_0001], np.uint64).view(np.float64)
-    block: Block = {"x": NumberColumn(np.r_[0.0, -0.0, np.nan, odd_nan])}
+    block: Block = {"x": NumberArray(np.r_[0.0, -0.0, np.nan, odd_nan])}
     found = content_hash(block, ("x",), 0)
     assert (found[0] == found[1], found[2] == found[3]) == (True, True)
 
 
 @pytest.mark.parametrize("column", [texts("a", "b", "a"), numbers(1, 2, 1)])
-def test_fold_keys_of_groups_are_whole_numbers_one_for_each_group(column: NumberColumn) -> None:
+def test_fold_keys_of_groups_are_whole_numbers_one_for_each_group(column: NumberArray) -> None:
     keys = fold_keys(GroupSplit("g"), {"g": column}, numbers=np.arange(3.0))
     assert keys[0] == keys[2] != keys[1]
     assert (keys == np.floor(keys)).all()
@@ -192,7 +192,7 @@ def test_fold_keys_of_groups_are_whole_numbers_one_for_each_group(column: Number
 
 
 def test_fold_keys_of_an_order_are_its_times() -> None:
-    block: Block = {"when": TimestampColumn(np.array([5.0, 3.0])), "x": numbers(1, 2)}
+    block: Block = {"when": TimestampArray(np.array([5.0, 3.0])), "x": numbers(1, 2)}
     assert fold_keys(OrderSplit("when"), block, numbers=np.array([7.0, 8.0])).tolist() == [5, 3]
     assert fold_keys(OrderSplit(), block, numbers=np.array([7.0, 8.0])).tolist() == [7, 8]
     assert fold_keys(RandomSplit(), block, numbers=np.array([7.0, 8.0])).tolist() == [0, 0]

@@ -5,22 +5,21 @@ import pytest
 import scipy
 
 from relevance_bayes.core.basis import Bias, ConstantFunction
-from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, StudentT
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Measured
 from relevance_bayes.core.selection import Trained
-from relevance_bayes.core.selection.scoring import Validation
+from relevance_bayes.core.selection.scoring import HeldOutFigures
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.records.reports import Outlier
+from relevance_bayes.records.reports import Evidence, Outlier
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding
 from relevance_bayes.tasks.supervised.diagnostics import outliers, warnings
 from relevance_bayes.tasks.supervised.materialise import Materialised
 
 ENCODING = Encoding(
-    (EncodedNumber("x", "number", 0.0, 1.0, None, False),), EncodedTarget("y", "number", 50.0, 10.0, ())
+    (EncodedNumber("x", "number", 0.0, 1.0, fill=None, indicator=False),), EncodedTarget("y", "number", 50.0, 10.0, ())
 )
 DOF, NOISE_SD, MEAN, VARIANCE = 4.0, 0.5, 2.0, 0.01
 FIRST_ROW = 1000.0
@@ -37,7 +36,7 @@ def constant(likelihood: Likelihood) -> Model:
         alpha=one,
         gamma=one,
         noise_sd=NOISE_SD,
-        evidence=LogEvidence(0.0, "exact"),
+        evidence=Evidence(0.0, "exact", 0.0, 0.0),
         inputs=1,
         rows=10,
         candidates=1,
@@ -95,7 +94,7 @@ def left_out(t: Array, mean: Array, sd: float, rows: Indices | None = None) -> T
     """A training whose folds predicted targets t (N,), of these training rows, with such means (N,) and sd."""
     none = np.zeros(len(t))
     measured = Measured.of(RealPrediction(mean, np.full(len(t), sd**2), none, none), t)
-    validation = Validation.of(measured, np.arange(len(t)) if rows is None else rows)
+    validation = HeldOutFigures.of(measured, np.arange(len(t)) if rows is None else rows)
     spec = Spec(GaussianNoise(), (Bias(),))
     return Trained(constant(GaussianNoise()), spec, {}, {}, left_out=validation.left_out)
 
