@@ -15,6 +15,7 @@ from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, Hur
 from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
+from relevance_bayes.records.annotations import AsRequested, as_requested
 from relevance_bayes.records.jobs import MAX_SEED, JobRequest, ModelName
 from relevance_bayes.records.reports import BudgetPlan
 from relevance_bayes.records.values import (
@@ -398,22 +399,26 @@ class SupervisedPlan:
     spec: Spec
     standardise: bool
     missing: Missing
-    split: Split
-    holdout: float
+    split: AsRequested[Split]
+    holdout: AsRequested[float]
     compared_models: tuple[Spec, ...]
-    validation: Validation | None
+    validation: AsRequested[Validation | None]
     noise_column: str | None
     pool: tuple[Spec, ...]
     alternatives: tuple[Spec, ...]
-    effort: Effort
+    effort: AsRequested[Effort]
     max_score_loss: float
     local: LocalPlan | None
     missing_reason: str
     dates: Dates
     text: Text
-    keep_rows: bool
+    keep_rows: AsRequested[bool]
     budget: BudgetPlan | None
     positive_class: Label | None
 
     target_member: ClassVar[str] = "target"
     """The member of a request that names the target."""
+
+
+KEPT = as_requested(SupervisedPlan)
+"""The members of the plan that are those of the request."""
