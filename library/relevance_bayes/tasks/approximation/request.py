@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from relevance_bayes.records.annotations import wire
+from relevance_bayes.records.annotations import AsRequested, as_requested, wire
 from relevance_bayes.records.jobs import JobRequest, ModelName, Width
 from relevance_bayes.records.values import IgnoredColumn, InputColumn
 
@@ -50,14 +50,14 @@ class ApproximationPlan:
     """The request resolved against the dataset: `widths` has one for each input."""
 
     model: str
-    coefficients: str | None
+    coefficients: AsRequested[str | None]
     inputs: tuple[InputColumn, ...]
     ignored: tuple[IgnoredColumn, ...]
     widths: tuple[float, ...]
-    constant: float
-    tolerance: float
-    max_functions: int | None
-    density: bool
+    constant: AsRequested[float]
+    tolerance: AsRequested[float]
+    max_functions: AsRequested[int | None]
+    density: AsRequested[bool]
     task: Literal["approximation"] = "approximation"
 
     target_member: ClassVar[str] = "coefficients"
@@ -67,3 +67,7 @@ class ApproximationPlan:
     def target(self) -> str | None:
         """Return the column of the coefficients."""
         return self.coefficients
+
+
+KEPT = as_requested(ApproximationPlan)
+"""The members of the plan that are those of the request."""

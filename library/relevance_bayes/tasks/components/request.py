@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from relevance_bayes.core.kernels import Covariance, Gaussian
-from relevance_bayes.records.annotations import wire
+from relevance_bayes.records.annotations import AsRequested, as_requested, wire
 from relevance_bayes.records.jobs import MAX_SEED, JobRequest, ModelName, Width
 from relevance_bayes.records.values import IgnoredColumn, InputColumn, Missing
 
@@ -54,12 +54,12 @@ class ComponentsPlan:
     model: str
     inputs: tuple[InputColumn, ...]
     ignored: tuple[IgnoredColumn, ...]
-    kernel: Covariance
+    kernel: AsRequested[Covariance]
     widths: tuple[float, ...] | None
-    min_explained_variance: float
+    min_explained_variance: AsRequested[float]
     standardise: bool
     missing: Missing
-    seed: int
+    seed: AsRequested[int]
     missing_reason: str = ""
     task: Literal["components"] = "components"
 
@@ -70,3 +70,7 @@ class ComponentsPlan:
     def target(self) -> None:
         """Return None: there is no target."""
         return None
+
+
+KEPT = as_requested(ComponentsPlan)
+"""The members of the plan that are those of the request."""

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from relevance_bayes.records.annotations import wire
+from relevance_bayes.records.annotations import AsRequested, as_requested, wire
 from relevance_bayes.records.jobs import JobRequest, ModelName
 from relevance_bayes.records.values import IgnoredColumn, InputColumn
 
@@ -48,9 +48,9 @@ class ImagePlan:
     height: int
     width: int
     peak: float
-    max_functions: int | None
-    psnr: float | None
-    noise_sd: float | None
+    max_functions: AsRequested[int | None]
+    psnr: AsRequested[float | None]
+    noise_sd: AsRequested[float | None]
     ignored: tuple[IgnoredColumn, ...] = ()
     task: Literal["image"] = "image"
 
@@ -61,3 +61,7 @@ class ImagePlan:
     def error(self) -> float | None:
         """Return the root mean square error at that `psnr`."""
         return None if self.psnr is None else float(self.peak * 10.0 ** (-self.psnr / 20.0))
+
+
+KEPT = as_requested(ImagePlan)
+"""The members of the plan that are those of the request."""
