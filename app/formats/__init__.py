@@ -1,6 +1,6 @@
 """Formats of tables and predictions, one class each, and their common parts.
 
-To add a format, write its class in a file of its own (see `app.formats.format`) and list it in `FORMATS`.
+To add a format, write its class in `app.formats.media_types` (see `app.formats.format`) and list it in `FORMATS`.
 """
 
 from collections.abc import Iterable, Sequence

@@ -48,7 +48,7 @@ def test_the_migrations_build_what_the_tables_declare(engine: Engine, empty_data
     declared = schema(other)
     other.dispose()
     assert {table for table, _ in declared} == set(Base.metadata.tables)
-    assert schema(engine) == declared
+    assert schema(engine) == declared, "write a migration of what differs: see docs/how-to/upgrades.md"
 
 
 CHANGES = {

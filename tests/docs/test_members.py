@@ -34,13 +34,15 @@ def unknown_names(page: Path) -> list[str]:
 @pytest.mark.parametrize("union", TYPES)
 def test_the_glossary_names_every_kernel_likelihood_and_dictionary(union: str) -> None:
     page = (DOCS / "reference" / "glossary.md").read_text()
-    assert {name for name in TYPES[union] if f"`{name}`" not in page} == set()
+    lacking = {name for name in TYPES[union] if f"`{name}`" not in page}
+    assert lacking == set(), f"add each to the row of {union} in docs/reference/glossary.md"
 
 
 def test_the_page_of_webhooks_names_the_subject_of_every_event() -> None:
     page = (DOCS / "how-to" / "webhooks.md").read_text()
     subjects = {event.partition(".")[0] for event in EVENT_TYPES}
-    assert {subject for subject in subjects if not re.search(rf"`{subject}[`.]", page)} == set()
+    lacking = {subject for subject in subjects if not re.search(rf"`{subject}[`.]", page)}
+    assert lacking == set(), "add a row for each to the table of events in docs/how-to/webhooks.md"
 
 
 @pytest.mark.parametrize(

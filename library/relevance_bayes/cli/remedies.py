@@ -6,6 +6,7 @@ from collections.abc import Mapping
 OPTIONS: Mapping[str, str] = {
     "basis/kernel": "--kernel",
     "basis/width": "--width",
+    "budget": "--budget",
     "budget/cpu_seconds": "--budget",
     "class_priors": "--class-priors",
     "coefficients": "--coefficients",
@@ -22,6 +23,7 @@ OPTIONS: Mapping[str, str] = {
     "inputs": "--input",
     "interval": "--interval",
     "keep": "--keep",
+    "keep_rows": "--keep-rows",
     "kernel": "--kernel",
     "likelihood": "--likelihood",
     "likelihood/noise_sd": "--noise-sd",

@@ -1,7 +1,7 @@
 """The parts that regression and classification share: options, targets, sample weights, and the fitted model."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, get_args
 
@@ -24,17 +24,6 @@ MAX_REPETITIONS = 10_000_000
 """The maximum sum of the sample weights, which are numbers of repetitions."""
 
 NOISE_COLUMN = "noise_sd"
-
-LENGTH_SCALES: Mapping[str, float] = {
-    "gaussian": 2.0**-0.5,
-    "matern_3_2": 1.0,
-    "matern_5_2": 1.0,
-    "laplacian": 1.0,
-    "cauchy": 2.0**-0.5,
-    "rational_quadratic": 2.0**-0.5,
-    "inverse_multiquadric": 1.0,
-}
-"""The length scale of scikit-learn's kernel by that of the width r, of the kernels that have one."""
 
 
 class SupervisedEstimator(VersionEstimator[FittedSupervised]):
@@ -125,14 +114,15 @@ class SupervisedEstimator(VersionEstimator[FittedSupervised]):
         length scale, and for inputs that are warped, as they are by default where that raises the evidence.
         """
         member = self._only_member("lengthscales_")
-        if member.kernel is None or member.kernel.type not in LENGTH_SCALES or not member.hyperparameters.widths:
+        scale = None if member.kernel is None else member.kernel.length_scale_of_width
+        if scale is None or not member.hyperparameters.widths:
             raise AttributeError("The only member has no kernel with a length scale.")
         if warped := [one.input for one in member.hyperparameters.warps if one.skew or one.tail]:
             raise AttributeError(
                 f"The kernel is of warped inputs ({', '.join(warped)}), so it has no length scale in theirs: see"
                 ' `widths` and `warps` of `members_[0].hyperparameters`, or fit with `"warp": "none"` in the basis.'
             )
-        return np.array([one.width for one in member.hyperparameters.widths]) * LENGTH_SCALES[member.kernel.type]
+        return np.array([one.width for one in member.hyperparameters.widths]) * scale
 
     def _only_member(self, name: str) -> Member:
         members = self.members_

@@ -6,10 +6,10 @@ A schema of pydantic is a dictionary, which each annotation completes, so that p
 import ast
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from textwrap import dedent
 from types import NoneType, UnionType
-from typing import Annotated, Literal, Protocol, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, Protocol, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Schema: TypeAlias = dict[str, object]
 
@@ -27,6 +27,19 @@ class SchemaHandler(Protocol):
 def is_none(value: object) -> bool:
     """Return whether a value is None: as `exclude_if` in a field's metadata, of a member that is then left out."""
     return value is None
+
+
+T = TypeVar("T")
+
+AS_REQUESTED = "as requested"
+AsRequested: TypeAlias = Annotated[T, AS_REQUESTED]
+"""The type of a plan's member that is the request's of the same name."""
+
+
+def as_requested(plan: type) -> tuple[str, ...]:
+    """Return the names of the members of a plan that are those of its request."""
+    hints, names = get_type_hints(plan, include_extras=True), [one.name for one in fields(plan)]
+    return tuple(name for name in names if AS_REQUESTED in getattr(hints[name], "__metadata__", ()))
 
 
 OTHERS = ""

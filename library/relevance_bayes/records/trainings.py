@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
-from relevance_bayes.records.annotations import OneOf, wire
+from relevance_bayes.records.annotations import AsRequested, OneOf, wire
 from relevance_bayes.records.choices import (
     Algorithm,
     Basis,
@@ -81,9 +81,9 @@ class SupervisedSettings(InputSelection):
     standardise: bool
     missing_reason: str = ""
     """The reason for this treatment of missing values."""
-    keep_rows: bool = True
+    keep_rows: AsRequested[bool] = True
     """True where the version keeps the inputs of some training rows, from which missing values are drawn."""
-    holdout: float
+    holdout: AsRequested[float]
     max_score_loss: float = 0.01
     """The limit of the score, in nats a row, that a pool may lose by its reduction to few functions."""
     budget: BudgetPlan | None = None
@@ -149,12 +149,12 @@ class ComponentsSettings(InputSelection):
 
     widths: tuple[float, ...] | None
     """The width for all inputs, or one for each; null where it follows from the rows."""
-    min_explained_variance: float
+    min_explained_variance: AsRequested[float]
     """The share of the variance in feature space that components are to explain."""
     standardise: bool
     missing_reason: str = ""
     """The reason for this treatment of missing values."""
-    seed: int
+    seed: AsRequested[int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,14 +173,14 @@ class ApproximationSettings(InputSelection):
 
     __pydantic_config__ = wire()
 
-    coefficients: str | None
+    coefficients: AsRequested[str | None]
     widths: tuple[float, ...]
     """One for each of the inputs, in its units."""
-    constant: float
-    tolerance: float
+    constant: AsRequested[float]
+    tolerance: AsRequested[float]
     """The maximum relative error of the approximation."""
-    max_functions: int | None
-    density: bool
+    max_functions: AsRequested[int | None]
+    density: AsRequested[bool]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,10 +200,10 @@ class ImageSettings(InputSelection):
     width: int
     peak: float
     """The peak of the signal-to-noise ratio `psnr`."""
-    max_functions: int | None
-    psnr: float | None
+    max_functions: AsRequested[int | None]
+    psnr: AsRequested[float | None]
     """In dB."""
-    noise_sd: float | None
+    noise_sd: AsRequested[float | None]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from relevance_bayes.cli.options import (
     likelihood_name,
     likelihoods,
 )
+from relevance_bayes.cli.remedies import OPTIONS
 from relevance_bayes.cli.training import WITHOUT_TARGET, TrainOptions, train, training_document
 from relevance_bayes.core.hyperparameters import FixedWidth, Width
 from relevance_bayes.core.kernels import Covariance
@@ -165,12 +166,19 @@ def test_an_option_of_the_request_is_an_option_of_the_command() -> None:
     options = {one.name for one in fields(TrainOptions)}
     members = {one.name for one in fields(SupervisedRequest)}
     assert options - members == {"kernel", "width", "noise_sd", "noise_column"}
-    assert members - options == {"dataset_id", "basis", "algorithm", "standardise"}
+    without = members - options - {"dataset_id", "basis", "algorithm", "standardise"}
+    assert without == set(), "add an option for each to TrainOptions in relevance_bayes/cli/training.py"
     hints, requested = get_type_hints(train), get_type_hints(SupervisedRequest)
     for name in members & options - UNLIKE:
         assert _choices(hints[name]) == _choices(requested[name]), name
     assert _choices(hints["prior"]) == {member().type for member in get_args(PriorChoice)}
     assert _choices(hints["local"]) == {member().type for member in get_args(LocalOption)}
+
+
+def test_a_message_of_the_service_names_the_option_of_a_member() -> None:
+    members = {one.name for one in fields(SupervisedRequest)} & {one.name for one in fields(TrainOptions)}
+    known = {path.partition("/")[0] for path in OPTIONS}
+    assert members - known == set(), "add each to OPTIONS in relevance_bayes/cli/remedies.py"
 
 
 def test_the_help_of_an_option_states_the_default_of_the_request() -> None:

@@ -34,6 +34,9 @@ class KernelBase(ABC):
     sums_distances: ClassVar[bool] = False
     """True where its distance is a sum over inputs, which grows as their number, and not as its root."""
 
+    length_scale_of_width: ClassVar[float | None] = None
+    """The length scale of scikit-learn's kernel at a width of 1; None where it has none."""
+
     @property
     @abstractmethod
     def type(self) -> str:

@@ -125,6 +125,7 @@ class Gaussian(Radial):
     type: Literal["gaussian"] = "gaussian"
 
     is_positive_definite: ClassVar[bool] = True
+    length_scale_of_width: ClassVar[float | None] = 2.0**-0.5
     slope_of_k: ClassVar[bool] = True
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
@@ -150,6 +151,7 @@ class Matern32(Radial):
     type: Literal["matern_3_2"] = "matern_3_2"
 
     is_positive_definite: ClassVar[bool] = True
+    length_scale_of_width: ClassVar[float | None] = 1.0
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
         """(1 + a) exp(-a), a = sqrt(3 s)."""
@@ -180,6 +182,7 @@ class Matern52(Radial):
     type: Literal["matern_5_2"] = "matern_5_2"
 
     is_positive_definite: ClassVar[bool] = True
+    length_scale_of_width: ClassVar[float | None] = 1.0
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
         """(1 + a + a^2/3) exp(-a), a = sqrt(5 s)."""
@@ -202,6 +205,7 @@ class Laplacian(Radial):
     type: Literal["laplacian"] = "laplacian"
 
     is_positive_definite: ClassVar[bool] = True
+    length_scale_of_width: ClassVar[float | None] = 1.0
     has_kink: ClassVar[bool] = True
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
@@ -224,6 +228,7 @@ class Cauchy(Radial):
     type: Literal["cauchy"] = "cauchy"
 
     is_positive_definite: ClassVar[bool] = True
+    length_scale_of_width: ClassVar[float | None] = 2.0**-0.5
     slope_of_k: ClassVar[bool] = True
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
@@ -248,6 +253,7 @@ class RationalQuadratic(Radial):
     type: Literal["rational_quadratic"] = "rational_quadratic"
 
     is_positive_definite: ClassVar[bool] = True
+    length_scale_of_width: ClassVar[float | None] = 2.0**-0.5
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
         """exp(-power log(1 + s/power)), which is accurate where the power is large."""
@@ -268,6 +274,7 @@ class InverseMultiquadric(Radial):
     type: Literal["inverse_multiquadric"] = "inverse_multiquadric"
 
     is_positive_definite: ClassVar[bool] = True
+    length_scale_of_width: ClassVar[float | None] = 1.0
     slope_of_k: ClassVar[bool] = True
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:

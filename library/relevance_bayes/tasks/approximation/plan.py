@@ -6,7 +6,7 @@ from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.values import IgnoredColumn
 from relevance_bayes.tables.columns import ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.tasks.approximation.request import ApproximationPlan, ApproximationRequest
+from relevance_bayes.tasks.approximation.request import KEPT, ApproximationPlan, ApproximationRequest
 from relevance_bayes.tasks.planning import default_model_name, input_column, name_faults, refusal, size, unknown_column
 
 MAX_TERMS = 10_000
@@ -32,14 +32,10 @@ def plan_approximation(request: ApproximationRequest, dataset: TableSummary) -> 
         raise refusal(*faults)
     return ApproximationPlan(
         model=request.model if request.model is not None else default_model_name(dataset.name),
-        coefficients=request.coefficients,
         inputs=tuple(map(input_column, columns)),
         ignored=ignored,
         widths=widths,
-        constant=request.constant,
-        tolerance=request.tolerance,
-        max_functions=request.max_functions,
-        density=request.density,
+        **{name: getattr(request, name) for name in KEPT},
     )
 
 

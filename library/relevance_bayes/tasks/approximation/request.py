@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from relevance_bayes.records.annotations import wire
+from relevance_bayes.records.annotations import as_requested, wire
 from relevance_bayes.records.jobs import JobRequest, ModelName, Width
 from relevance_bayes.records.trainings import ApproximationSettings
 
@@ -59,3 +59,7 @@ class ApproximationPlan(ApproximationSettings):
     def target(self) -> str | None:
         """Return the column of the coefficients."""
         return self.coefficients
+
+
+KEPT = as_requested(ApproximationPlan)
+"""The members of the plan that are those of the request."""

@@ -3,7 +3,7 @@
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.columns import TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.tasks.components.request import ComponentsPlan, ComponentsRequest
+from relevance_bayes.tasks.components.request import KEPT, ComponentsPlan, ComponentsRequest
 from relevance_bayes.tasks.planning import (
     chosen_inputs,
     default_model_name,
@@ -45,13 +45,11 @@ def plan_components(request: ComponentsRequest, dataset: TableSummary) -> Compon
         model=request.model if request.model is not None else default_model_name(dataset.name),
         inputs=tuple(map(input_column, columns)),
         ignored=ignored,
-        kernel=request.kernel,
         widths=width if isinstance(width, tuple) else None if width is None else (width,),
-        min_explained_variance=request.min_explained_variance,
         standardise=standardise,
         missing=missing.treatment,
         missing_reason=missing.reason,
-        seed=request.seed,
+        **{name: getattr(request, name) for name in KEPT},
     )
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from relevance_bayes.core.kernels import Covariance, Gaussian
-from relevance_bayes.records.annotations import wire
+from relevance_bayes.records.annotations import AsRequested, as_requested, wire
 from relevance_bayes.records.jobs import MAX_SEED, JobRequest, ModelName, Width
 from relevance_bayes.records.trainings import ComponentsSettings
 from relevance_bayes.records.values import Missing
@@ -53,7 +53,7 @@ class ComponentsPlan(ComponentsSettings):
     """The request resolved against the dataset's statistics; `widths` has one for all inputs or one for each."""
 
     model: str
-    kernel: Covariance
+    kernel: AsRequested[Covariance]
     missing: Missing
     task: Literal["components"] = "components"
 
@@ -64,3 +64,7 @@ class ComponentsPlan(ComponentsSettings):
     def target(self) -> None:
         """Return None: there is no target."""
         return None
+
+
+KEPT = as_requested(ComponentsPlan)
+"""The members of the plan that are those of the request."""

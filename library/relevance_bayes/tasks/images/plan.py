@@ -3,7 +3,7 @@
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.columns import IMAGE_COLUMNS, ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.tasks.images.request import ImagePlan, ImageRequest
+from relevance_bayes.tasks.images.request import KEPT, ImagePlan, ImageRequest
 from relevance_bayes.tasks.planning import default_model_name, input_column, is_constant, name_faults, refusal
 from relevance_bayes.tasks.planning import size as reach
 
@@ -40,9 +40,7 @@ def plan_image(request: ImageRequest, dataset: TableSummary) -> ImagePlan:
         height=size.height,
         width=size.width,
         peak=peak_of(intensity.minimum or 0.0, intensity.maximum or 0.0),
-        max_functions=request.max_functions,
-        psnr=request.psnr,
-        noise_sd=request.noise_sd,
+        **{name: getattr(request, name) for name in KEPT},
     )
 
 

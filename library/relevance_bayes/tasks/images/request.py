@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from relevance_bayes.records.annotations import wire
+from relevance_bayes.records.annotations import as_requested, wire
 from relevance_bayes.records.jobs import JobRequest, ModelName
 from relevance_bayes.records.trainings import ImageSettings
 
@@ -53,3 +53,7 @@ class ImagePlan(ImageSettings):
     def error(self) -> float | None:
         """Return the root mean square error at that `psnr`."""
         return None if self.psnr is None else float(self.peak * 10.0 ** (-self.psnr / 20.0))
+
+
+KEPT = as_requested(ImagePlan)
+"""The members of the plan that are those of the request."""

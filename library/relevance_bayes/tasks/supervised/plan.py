@@ -41,6 +41,7 @@ from relevance_bayes.tasks.planning import (
 from relevance_bayes.tasks.supervised.budget import within_budget
 from relevance_bayes.tasks.supervised.cost import QUICK_ITERATIONS
 from relevance_bayes.tasks.supervised.request import (
+    KEPT,
     MAX_SCORE_LOSSES,
     AutomaticLocal,
     AutomaticPrior,
@@ -464,12 +465,8 @@ def _planned(request: SupervisedRequest, dataset: TableSummary) -> SupervisedPla
         standardise=standardise,
         missing=missing.treatment,
         missing_reason=missing.reason,
-        keep_rows=request.keep_rows,
         dates=request.dates if any(column.kind == "timestamp" for column in read) else "time",
         text=request.text if any(map(has_effects, read)) else "leave_out",
-        split=request.split,
-        holdout=request.holdout,
-        validation=request.validation,
         compared_models=(
             *beside,
             *(bounded_targets(request, spec, rows=dataset.rows, target=target.column) if is_bounded else ()),
@@ -479,9 +476,9 @@ def _planned(request: SupervisedRequest, dataset: TableSummary) -> SupervisedPla
         noise_column=noise_column(request),
         pool=tuple(pool),
         alternatives=tuple(alternatives),
-        effort=request.effort,
         max_score_loss=max_score_loss,
         budget=None,
         local=planned_local(request, chosen, rows=dataset.rows, inputs=read, max_score_loss=max_score_loss),
         positive_class=None if named is None else named_class(named, target.classes),
+        **{name: getattr(request, name) for name in KEPT},
     )

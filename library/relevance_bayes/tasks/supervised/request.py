@@ -15,6 +15,7 @@ from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, Hur
 from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
+from relevance_bayes.records.annotations import AsRequested, as_requested
 from relevance_bayes.records.jobs import MAX_SEED, JobRequest, ModelName
 from relevance_bayes.records.trainings import SupervisedSettings
 from relevance_bayes.records.values import (
@@ -390,16 +391,20 @@ class SupervisedPlan(SupervisedSettings):
     target_kind: ColumnKind
     spec: Spec
     missing: Missing
-    split: Split
+    split: AsRequested[Split]
     compared_models: tuple[Spec, ...]
-    validation: Validation | None
+    validation: AsRequested[Validation | None]
     noise_column: str | None
     pool: tuple[Spec, ...]
     alternatives: tuple[Spec, ...]
-    effort: Effort
+    effort: AsRequested[Effort]
     local: LocalPlan | None
     dates: Dates
     text: Text
 
     target_member: ClassVar[str] = "target"
     """The member of a request that names the target."""
+
+
+KEPT = as_requested(SupervisedPlan)
+"""The members of the plan that are those of the request."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import dist, exp, log, pi, prod, sin, sqrt, tanh
-from typing import get_args
+from typing import assert_never, get_args
 
 import numpy as np
 import pytest
@@ -100,6 +100,8 @@ def definition(kernel: Kernel) -> Callable[[Point, Point], float]:
             )
         case LinearSpline():
             return lambda u, z: prod(spline(a, b) for a, b in zip(u, z, strict=True))
+        case _:
+            assert_never(kernel)  # a new kernel: add its definition above
 
 
 def points(inputs: int, *, coincident: bool = False) -> tuple[Array, Array]:
