@@ -452,7 +452,7 @@ def _search(
             if there.value > here.value:
                 return there, trial
             if np.isfinite(there.value):
-                next_share = 0.5 * share * rise / (share * rise + here.value - there.value)
+                next_share = 0.5 * share * rise / (share * rise + (here.value - there.value))
         share *= min(max(next_share, MIN_SHARE), MAX_SHARE)
     return None, MAX_TRIALS
 
