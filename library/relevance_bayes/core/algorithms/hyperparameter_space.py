@@ -212,8 +212,8 @@ class HyperparameterSpace:
     def max_log_beta(self, cap: float) -> float:
         """The bound of log beta where noise is learned.
 
-        Of fewer rows than `least_rows` the noise variance is at least `min_noise_variance`: the evidence of a function that
-        passes through them rises as the noise falls.
+        Of fewer rows than `least_rows` the noise variance is at least `min_noise_variance`: the evidence of a function
+        that passes through them rises as the noise falls.
         """
         beta, max_beta = self.problem.likelihood.start(self.problem.t)
         bound = min(cap - log(self.problem.square), log(max_beta))
