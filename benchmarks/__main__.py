@@ -48,6 +48,7 @@ from benchmarks.signals.tables import signals
 from benchmarks.speed import memory, timing
 from benchmarks.speed.fit_pairs import fit_pairs
 from benchmarks.speed.million import million
+from benchmarks.speed.planned_costs import planned_costs
 from benchmarks.speed.training_costs import training_costs
 from benchmarks.tables import by_functions, by_rows, comparison, large
 
@@ -70,6 +71,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "time-classes": timing.classes,
     "time-defaults": timing.defaults,
     "training-costs": training_costs,
+    "planned-costs": planned_costs,
     "memory": memory.memory,
     "million": million,
     "airfoil": service.airfoil,

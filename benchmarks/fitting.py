@@ -86,10 +86,10 @@ def classes_of(prediction: Prediction) -> PredictedClasses:
 
 def fitted(rows: Block, request: SupervisedRequest) -> Fitted:
     """Plan and fit a job whose dataset has these rows, as a worker does it."""
-    plan, folder = plan_supervised(request, _dataset(rows)), TemporaryDirectory()
+    plan, folder = plan_supervised(request, dataset_of(rows)), TemporaryDirectory()
     with folder as path:
         training = SupervisedTraining.prepare(
-            plan, _dataset(rows), lambda: iter([(0, rows)]), Path(path), max_cells=SETTINGS["max_training_cells"]
+            plan, dataset_of(rows), lambda: iter([(0, rows)]), Path(path), max_cells=SETTINGS["max_training_cells"]
         )
         *_, last = training.fit.steps(train, Limits(1, None, SETTINGS["max_candidate_cells"]), FitLog())
     trained = expected(expected(last, FitResult).result, Trained)
@@ -100,7 +100,8 @@ def fitted(rows: Block, request: SupervisedRequest) -> Fitted:
     return Fitted(trained.learned, encoding, user_scores(encoding.target, trained.validation), (value, error))
 
 
-def _dataset(rows: Mapping[str, Column]) -> Dataset:
+def dataset_of(rows: Mapping[str, Column]) -> Dataset:
+    """Return the dataset that an upload of these rows makes."""
     kinds = [kind_of(column) for column in rows.values()]
     statistics = TableStatistics(list(rows), kinds)
     statistics.add(rows)

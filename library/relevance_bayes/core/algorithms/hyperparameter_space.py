@@ -212,14 +212,29 @@ class HyperparameterSpace:
     def max_log_beta(self, cap: float) -> float:
         """The bound of log beta where noise is learned.
 
-        Of fewer rows than `least_rows` the noise sd is at least the targets' over N: the evidence of a function that
-        passes through them rises as the noise falls.
+        Of fewer rows than `least_rows` the noise variance is at least `min_noise_variance`: the evidence of a function
+        that passes through them rises as the noise falls.
         """
         beta, max_beta = self.problem.likelihood.start(self.problem.t)
         bound = min(cap - log(self.problem.square), log(max_beta))
         if max_beta > beta and self.problem.rows < least_rows(self.problem.inputs):
-            return min(bound, 2.0 * log(self.problem.rows) - log(self.problem.square))
+            return min(bound, -log(max(self.min_noise_variance, 1.0 / max_beta)))
         return bound
+
+    @cached_property
+    def min_noise_variance(self) -> float:
+        """The least noise variance of few rows: the targets' square over N^2, or less where a line leaves less.
+
+        The least-squares line of p coefficients, through N > p rows, leaves the noise variance S/(N - p), S the sum of
+        squared residuals [THEORY 23].
+        """
+        N, t = self.problem.rows, self.problem.t
+        bound = self.problem.square / N**2
+        columns = np.column_stack([np.ones(N), self.problem.X])
+        weights, _, rank, _ = np.linalg.lstsq(columns, t)
+        if rank == N:
+            return bound
+        return min(bound, float(np.square(t - columns @ weights).sum()) / (N - int(rank)))
 
     def free(self, h: Hyperparameters) -> Mask:
         """True at the entries (p,) of theta that are learned."""
@@ -437,7 +452,7 @@ def _search(
             if there.value > here.value:
                 return there, trial
             if np.isfinite(there.value):
-                next_share = 0.5 * share * rise / (share * rise + here.value - there.value)
+                next_share = 0.5 * share * rise / (share * rise + (here.value - there.value))
         share *= min(max(next_share, MIN_SHARE), MAX_SHARE)
     return None, MAX_TRIALS
 

@@ -9,6 +9,7 @@ the rows decide is planned by its chance: next to no noise takes several times a
 """
 
 from dataclasses import dataclass, replace
+from math import log2
 from typing import Literal
 
 from relevance_bayes.core.algorithms import Greedy
@@ -20,6 +21,7 @@ from relevance_bayes.core.likelihoods import (
     ClassLikelihood,
     GaussianNoise,
     Hurdle,
+    NegativeBinomial,
     OneAgainstRest,
     StudentT,
     TransformedGaussian,
@@ -30,7 +32,7 @@ from relevance_bayes.core.pooling.folds import MIN_ROWS as MIN_ROWS_STEPPED
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.problem import MIN_ROWS_PER_INPUT
 from relevance_bayes.core.selection import FOLDS, NORMAL, THOROUGH, Bounds, Step
-from relevance_bayes.core.selection.by_folds import MIN_ROWS_PER_CLASS
+from relevance_bayes.core.selection.by_folds import MIN_ROWS_PER_CLASS, MIN_ROWS_TO_COMPARE
 from relevance_bayes.core.softmax_regression import is_softmax_regression
 from relevance_bayes.core.spec import Spec, has_width_per_input, is_heteroscedastic
 from relevance_bayes.records.jobs import ExpectedCost
@@ -85,9 +87,16 @@ EVALUATIONS_NEAR = 5.0
 EVALUATIONS_OF_FOLD, EVALUATIONS_OF_WARPS = 2.7, 7.0
 """The evaluations of a fold that begins at the scales of all rows, and of one whose warps begin at identities."""
 
-CHANCE_OF_VARYING, CHANCE_OF_TAILS, CHANCE_OF_BOUNDED, CHANCE_OF_TAKEN = 0.35, 0.02, 0.35, 0.1
-"""The shares of trainings whose residuals have noise compared that varies with the inputs, heavy tails, and counts or a
-hurdle, and of those in which an alternative is taken."""
+CHANCE_OF_VARYING, CHANCE_OF_TAILS, CHANCE_OF_BOUNDED, CHANCE_OF_TAKEN = 0.25, 0.02, 0.35, 0.1
+"""The shares of trainings whose residuals have noise compared that varies with the inputs, heavy tails, and a hurdle,
+and of those in which an alternative is taken."""
+
+CHANCE_OF_COUNTS = 0.7
+"""The share of trainings that compare the negative binomial distribution where the targets are counts, and mostly take
+it."""
+
+ROUNDS_OF_VARYING = 1.4
+"""The rounds of a function and its log noise variance in the folds, over those on all rows."""
 
 CHANCE_OF_ASCENT = 0.8
 """The share of the alternatives of two classes whose scales are learned on after their starts."""
@@ -268,7 +277,7 @@ class _Size:
     @property
     def folds_of_varying_noise(self) -> float:
         """A function and its log noise variance while folds are measured: on all of many rows once, else in each."""
-        return (1.3 if self.folds_are_unseen else 0.37 * self.folds) * self.of_varying_noise
+        return ROUNDS_OF_VARYING * (1.3 if self.folds_are_unseen else 0.37 * self.folds) * self.of_varying_noise
 
     @property
     def folds_are_unseen(self) -> bool:
@@ -336,7 +345,7 @@ def _of_pool(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
         WorkStage(("reduction",), 0.85 * size.folds * (order + through), number=2, chance=0.1),
     ]
     taken = [
-        WorkStage(("alternative fit",), _taken(spec, size), number=place, chance=CHANCE_OF_TAKEN)
+        WorkStage(("alternative fit",), _taken(spec, size), number=place, chance=_chance_of_taken(spec))
         for place, spec in enumerate(alternatives)
     ]
     return [*fits, folds, *compared, *reduction, *taken]
@@ -361,6 +370,8 @@ def _compared(place: int, spec: Spec, size: _Size) -> WorkStage:
         case TransformedGaussian():
             further = size.ascent(spec, size.scales) + size.member_folds(spec)
             units = size.starts(spec) + SHARE_OF_LOGARITHM * further
+        case NegativeBinomial():
+            units, chance = size.folds * _one_of_counts(size), CHANCE_OF_COUNTS
         case CountLikelihood() | Hurdle():
             units, chance = size.folds * _one_fit(spec, size), CHANCE_OF_BOUNDED
         case GaussianNoise() if not is_heteroscedastic(spec.likelihood):
@@ -372,8 +383,19 @@ def _compared(place: int, spec: Spec, size: _Size) -> WorkStage:
     return WorkStage(("alternatives",), units, number=place, chance=chance, is_raced=True)
 
 
+def _chance_of_taken(spec: Spec) -> float:
+    return CHANCE_OF_COUNTS if isinstance(spec.likelihood, NegativeBinomial) else CHANCE_OF_TAKEN
+
+
+def _one_of_counts(size: _Size) -> float:
+    """A negative binomial process, whose dispersion is learned with its scales."""
+    return 400.0 * log2(max(size.scales, 40) / 20.0) + 0.1 * size.rows
+
+
 def _taken(spec: Spec, size: _Size) -> float:
     """An alternative on all rows, to its end."""
+    if isinstance(spec.likelihood, NegativeBinomial):
+        return _one_of_counts(size)
     if isinstance(spec.likelihood, Hurdle):
         return _one_fit(spec, size)
     if is_heteroscedastic(spec.likelihood):
@@ -402,13 +424,14 @@ def _of_classes(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
     by_steps = models * (0.5 + 0.022 * size.columns) * (35.0 + 0.045 * size.fold_rows)
     fold = scales + end if anew else 0.5 * scales if few else by_steps
     of_each = [(2.2 if has_width_per_input(spec) else 1.0) * scales for spec in alternatives if not anew]
-    # Of several classes mostly one alternative is left after the starts.
-    measured = MEASURED_AFTER_FIRST * (size.folds - 1) + len(alternatives) if models == 1 else 1.2 * size.folds
+    # Of several classes mostly one alternative is left after the starts, where rows are enough to compare these.
+    are_all_measured = models == 1 or size.rows < ROWS_FOR_STARTS + MIN_ROWS_TO_COMPARE
+    measured = MEASURED_AFTER_FIRST * (size.folds - 1) + len(alternatives) if are_all_measured else 1.2 * size.folds
     total = len(alternatives) * size.folds
     starts = [SHARE_OF_STARTS * units for units in of_each]
     ascents = [0.0 if few else units - of_starts for units, of_starts in zip(of_each, starts, strict=True)]
     # Of the alternatives that are clearly behind after their starts, more so of several classes, none is learned on.
-    chance = CHANCE_OF_ASCENT if models == 1 else 1.0 / len(alternatives)
+    chance = CHANCE_OF_ASCENT if are_all_measured else 1.0 / len(alternatives)
     return [
         *(WorkStage(("scales",), units, number=place) for place, units in enumerate(starts)),
         *(

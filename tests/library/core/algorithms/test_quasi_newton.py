@@ -152,3 +152,14 @@ def test_a_point_that_is_no_number_counts_as_no_rise() -> None:
     found = ascend(undefined, undefined(np.zeros(3)), CURVATURE, ALL, max_steps=30, tolerance=1e-6)
     assert found.best.value == pytest.approx(quadratic(found.best.theta).value)
     assert found.best.theta[0] < 0.9
+
+
+def test_a_rise_below_rounding_of_the_objective_is_no_rise() -> None:
+    """A step promises 1e-14 nats of an objective of 806: their sum is the objective, and their difference is 0."""
+
+    def flat(theta: Array) -> Point:
+        return Point(theta, 806.5, np.full(3, 1e-7))
+
+    found = ascend(flat, flat(np.zeros(3)), np.eye(3), ALL, max_steps=5, tolerance=1e-30)
+    assert not found.best.theta.any()
+    assert not found.has_converged

@@ -11,16 +11,17 @@ from relevance_bayes.core.pool import with_degrees_of_freedom
 from relevance_bayes.core.prediction import RealPrediction, predict
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.types import Array
+from relevance_bayes.estimators import RelevanceRegressor
 from tests.library.core.drawn import process_spec
 
 SPEC = process_spec(GaussianNoise(), kernel=Gaussian(), inputs=True)
 NEW_ROWS = 200
 
 
-def drawn(rng: np.random.Generator, rows: int, inputs: int = 1) -> tuple[Array, Array]:
-    """The sum of the first two inputs, or the only one, with noise of sd 1."""
+def drawn(rng: np.random.Generator, rows: int, inputs: int = 1, noise_sd: float = 1.0) -> tuple[Array, Array]:
+    """The sum of the first two inputs, or the only one, with noise."""
     X = rng.uniform(-2.0, 2.0, (rows, inputs))
-    return X, X[:, :2].sum(axis=1) + rng.standard_normal(rows)
+    return X, X[:, :2].sum(axis=1) + noise_sd * rng.standard_normal(rows)
 
 
 def of_line(X: Array, t: Array, new: Array) -> Array:
@@ -33,13 +34,14 @@ def of_line(X: Array, t: Array, new: Array) -> Array:
     return np.asarray(float(student_t.ppf(0.975, left)) * np.sqrt(variance * (1.0 + leverage)))
 
 
-def intervals(rows: int, draws: int, inputs: int = 1) -> tuple[float, float, float]:
-    """The share of new rows within 95 % intervals, and the medians of half their widths, as they are and Gaussian."""
-    inside, widths, gaussian = [], [], []
+def intervals(rows: int, draws: int, inputs: int = 1, noise_sd: float = 1.0) -> tuple[float, float, float]:
+    """The share of new rows within 95 % intervals, and the medians of their widths over those of the line and over
+    Gaussian ones."""
+    inside, over_line, over_gaussian = [], [], []
     for seed in range(draws):
         rng = np.random.default_rng((rows, seed))
-        X, t = drawn(rng, rows, inputs)
-        new, outcomes = drawn(rng, NEW_ROWS, inputs)
+        X, t = drawn(rng, rows, inputs, noise_sd)
+        new, outcomes = drawn(rng, NEW_ROWS, inputs, noise_sd)
         model = fit(X, t, SPEC)
         found, before = predict(with_degrees_of_freedom(model), new), predict(model, new)
         assert isinstance(found, RealPrediction)
@@ -47,25 +49,42 @@ def intervals(rows: int, draws: int, inputs: int = 1) -> tuple[float, float, flo
         low, high = found.interval(0.95)
         below, above = before.interval(0.95)
         inside.append(float(np.mean((low <= outcomes) & (outcomes <= high))))
-        widths.append(np.median(high - low) / 2.0)
-        gaussian.append(np.median(above - below) / 2.0)
-    return float(np.mean(inside)), float(np.median(widths)), float(np.median(gaussian))
+        width = np.median(high - low)
+        over_line.append(width / np.median(2.0 * of_line(X, t, new)) if rows > inputs + 1 else np.inf)
+        over_gaussian.append(width / np.median(above - below))
+    return float(np.mean(inside)), float(np.median(over_line)), float(np.median(over_gaussian))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("rows", "draws"), [(3, 20), (4, 160), (6, 20), (10, 20), (50, 6)])
 def test_intervals_hold_new_rows_and_are_about_as_wide_as_those_of_the_line(rows: int, draws: int) -> None:
-    share, width, gaussian = intervals(rows, draws)
-    reference = []
-    for seed in range(draws):
-        rng = np.random.default_rng((rows, seed))
-        X, t = drawn(rng, rows)
-        new, _ = drawn(rng, NEW_ROWS)
-        reference.append(np.median(of_line(X, t, new)))
+    share, over_line, over_gaussian = intervals(rows, draws)
     assert share >= 0.90
-    assert width <= 1.2 * float(np.median(reference))
+    assert over_line <= 1.2
     if rows == 50:
-        assert 1.0 < width / gaussian <= 1.04
+        assert 1.0 < over_gaussian <= 1.04
+
+
+def test_the_noise_of_three_rows_is_bounded_by_the_residuals_of_the_line() -> None:
+    """At the bound the interval is sqrt(3/2) times that of the line, by the factor n/(n - 1) of the variance."""
+    share, over_line, _ = intervals(3, 40, noise_sd=0.1)
+    assert share >= 0.90
+    assert over_line == pytest.approx(1.5**0.5, rel=0.01)
+
+
+@pytest.mark.thorough
+def test_a_default_training_on_three_rows_has_intervals_about_as_wide_as_those_of_the_line() -> None:
+    inside, over_line = [], []
+    for seed in range(30):
+        rng = np.random.default_rng((3, seed))
+        X, t = drawn(rng, 3, noise_sd=0.2)
+        new, outcomes = drawn(rng, NEW_ROWS, noise_sd=0.2)
+        _, interval = RelevanceRegressor().fit(X, t).predict(new, return_interval=0.95)
+        low, high = interval.T
+        inside.append(float(np.mean((low <= outcomes) & (outcomes <= high))))
+        over_line.append(np.median(high - low) / np.median(2.0 * of_line(X, t, new)))
+    assert np.mean(inside) >= 0.90
+    assert np.median(over_line) <= 1.2
 
 
 @pytest.mark.parametrize("rows", [4, 6])
