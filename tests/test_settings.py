@@ -162,7 +162,7 @@ def names(of: dict[str, int]) -> list[tuple[str, int]]:
 
 
 def refusal(name: str, value: float) -> str | None:
-    """What is wrong with the value of one setting, None where nothing is."""
+    """The error of the value of one setting, None where it is accepted."""
     others = {
         "heartbeat_interval_seconds": {"heartbeat_timeout_seconds": 1e6},
         "heartbeat_timeout_seconds": {"heartbeat_interval_seconds": 1e-6},
@@ -175,20 +175,20 @@ def refusal(name: str, value: float) -> str | None:
     return None
 
 
-@pytest.mark.parametrize(("name", "least"), [*names({ABOVE_0: 0}), *names(MINIMUMS)])
-def test_the_least_value_of_a_setting_is_accepted_and_what_is_below_is_refused(name: str, least: int) -> None:
+@pytest.mark.parametrize(("name", "minimum"), [*names({ABOVE_0: 0}), *names(MINIMUMS)])
+def test_the_minimum_of_a_setting_is_accepted_and_what_is_below_is_refused(name: str, minimum: int) -> None:
     is_exclusive = name in ABOVE_0.split()
     is_whole = Settings.model_fields[name].annotation not in {float, float | None}
     step = 1 if is_whole else 0.01
-    assert refusal(name, least + step * is_exclusive) is None
+    assert refusal(name, minimum + step * is_exclusive) is None
     expected = "greater than" if is_exclusive else "greater than or equal to"
-    assert f"Input should be {expected} {least}" in str(refusal(name, least - step * (not is_exclusive)))
+    assert f"Input should be {expected} {minimum}" in str(refusal(name, minimum - step * (not is_exclusive)))
 
 
-@pytest.mark.parametrize(("name", "greatest"), names(MAXIMUMS))
-def test_the_greatest_value_of_a_setting_is_accepted_and_what_is_above_is_refused(name: str, greatest: int) -> None:
-    assert refusal(name, greatest) is None
-    assert f"less than or equal to {greatest}" in str(refusal(name, greatest + 1))
+@pytest.mark.parametrize(("name", "maximum"), names(MAXIMUMS))
+def test_the_maximum_of_a_setting_is_accepted_and_what_is_above_is_refused(name: str, maximum: int) -> None:
+    assert refusal(name, maximum) is None
+    assert f"less than or equal to {maximum}" in str(refusal(name, maximum + 1))
 
 
 def test_every_bound_of_a_setting_is_tested() -> None:
@@ -211,3 +211,23 @@ def test_jobs_are_kept_no_shorter_than_what_follows_from_them() -> None:
     Settings(job_retention_days=30.0, event_retention_days=30.0, result_retention_days=30.0)
     with pytest.raises(ValidationError, match="RELEVANCE_JOB_RETENTION_DAYS"):
         Settings(job_retention_days=29.9, event_retention_days=30.0, result_retention_days=30.0)
+
+
+def test_the_log_has_the_settings_that_are_not_the_default() -> None:
+    defaults = {name: field.default for name, field in Settings.model_fields.items()}
+    assert Settings.model_validate(defaults).given() == {}
+    assert Settings.model_validate({**defaults, "port": 8001}).given() == {"port": "8001"}
+
+
+@pytest.mark.parametrize(
+    ("given", "needed"),
+    [
+        ({"host": "127.0.0.1"}, False),
+        ({"host": "0.0.0.0"}, True),
+        ({"host": "0.0.0.0", "insecure": True}, False),
+        ({"host": "127.0.0.1", "api_key": SECRET}, True),
+        ({"host": "0.0.0.0", "insecure": True, "api_key": SECRET}, True),
+    ],
+)
+def test_keys_are_needed_beyond_loopback_and_where_there_are_any(given: dict[str, object], needed: bool) -> None:
+    assert Settings.model_validate(given).needs_keys == needed

@@ -76,12 +76,24 @@ def without_tests(modules: Iterable[Module]) -> list[str]:
 
 
 REPLACEMENT = re.compile(r"\.(?:setattr|setitem|delattr|delitem)\(|\bMock\(")
-"""A part that a test replaces."""
+"""Of a part, or of the value of a constant."""
+
+LOWERED = re.compile(r'\.setattr\(\s*(?:[\w.]+,\s*)?"(?:[\w.]+\.)?[A-Z][A-Z_0-9]*"')
+"""A constant, as the rows of a block, that has a value in a test by which few rows are many: no part is replaced."""
+
+
+def lowered_constants() -> int:
+    """The number of constants that tests give other values."""
+    return _occurrences(LOWERED)
 
 
 def replaced_parts() -> int:
     """The number of parts of the code that tests replace, in place of using them."""
-    return sum(len(REPLACEMENT.findall(path.read_text())) for path in (ROOT / "tests").rglob("*.py"))
+    return _occurrences(REPLACEMENT) - lowered_constants()
+
+
+def _occurrences(pattern: re.Pattern[str]) -> int:
+    return sum(len(pattern.findall(path.read_text())) for path in (ROOT / "tests").rglob("*.py"))
 
 
 def module(path: str, text: str) -> Module:

@@ -140,8 +140,8 @@ def main() -> int:
     before = results()
     mutants = [one for one in listed() if not given.files or one.path in given.files]
     for path in sorted({one.path for one in mutants}):
-        if gone := {one for one in mutants if one.path == path} - texts(path).keys():
-            sys.stdout.write(f"{len(gone)} mutants of {path} are gone: choose again by --choose\n")
+        if missing := {one for one in mutants if one.path == path} - texts(path).keys():
+            sys.stdout.write(f"{len(missing)} mutants of {path} are not found: choose again by --choose\n")
             return 1
         waiting = [one for one in mutants if one.path == path and before.get(one.line) in awaited]
         if waiting and not run(path, waiting, TESTS[path], record):

@@ -87,13 +87,12 @@ def _replacements(node: ast.AST, function: str) -> Iterator[tuple[str, Replaced,
     """Each node that can be replaced, with the qualified name of its function, and its replacement."""
     if isinstance(node, ast.JoinedStr):
         return
-    if isinstance(node, ast.Expr | ast.AugAssign | ast.Raise) and (is_raise := isinstance(node, ast.Raise)) | (
-        "Warning(" in ast.unparse(node)
-    ):
-        if not is_raise or node.exc is not None:
+    if isinstance(node, ast.Raise):
+        if node.exc is not None:
             yield function, node, ast.Pass()
-        if is_raise:
-            return  # what it says is no decision
+        return  # its message is no decision
+    if isinstance(node, ast.Expr | ast.AugAssign) and "Warning(" in ast.unparse(node):
+        yield function, node, ast.Pass()
     if isinstance(node, ast.expr):
         yield from ((function, node, new) for new in _altered(node))
     inside = function

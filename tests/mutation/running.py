@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
@@ -59,7 +60,7 @@ class Executed:
 
     def __exit__(self, *_: object) -> None:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
         self.seconds += process_time()
 
     def _on(self, frame: FrameType, event: str, _: object) -> None:
@@ -100,13 +101,13 @@ class Forks:
                 continue
             concerned = [name for name in sorted(ran, key=lambda name: ran[name][0]) if ran[name][1] & changed]
             session.items = [items[name] for name in concerned]
-            self.killed(mutant, bool(concerned) and not _passes(self._replace, new, session))
+            self.killed(mutant, bool(concerned) and not _passes(partial(self._replace, new, session)))
         return True
 
     def _unmutated(self, session: pytest.Session) -> dict[str, tuple[float, set[Function]]] | None:
         """The seconds and functions of each test, None where one fails."""
         with NamedTemporaryFile("r+") as file:
-            if not _passes(self._record, Path(file.name), session):
+            if not _passes(partial(self._record, Path(file.name), session)):
                 return None
             found = json.load(file)
         return {name: (seconds, {(one, line) for one, line in names}) for name, (seconds, names) in found.items()}
@@ -141,20 +142,20 @@ def _run(items: Sequence[pytest.Item], session: pytest.Session) -> None:
     session.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
 
 
-def _passes(call: Callable[..., bool], *given: object) -> bool:
+def _passes(call: Callable[[], bool]) -> bool:
     """Return what a call returns in a process of its own; False where that ends otherwise."""
-    process = get_context("fork").Process(target=_exit_by, args=(call, *given))
+    process = get_context("fork").Process(target=_exit_by, args=(call,))
     process.start()
     process.join()
     return process.exitcode == 0
 
 
-def _exit_by(call: Callable[..., bool], *given: object) -> None:
+def _exit_by(call: Callable[[], bool]) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-    os._exit(0 if call(*given) else 1)
+    os._exit(0 if call() else 1)
 
 
 class Mutated(SourceFileLoader):
@@ -198,9 +199,8 @@ def _forked(path: str, waiting: Sequence[Mutant], tests: Sequence[str], killed: 
     pytest.main([*OPTIONS, *tests], plugins=[forks])
     name = path.removeprefix("library/").removesuffix(".py").replace("/", ".")
     for one in forks.rest:
-        spawned = get_context("spawn").Process(
-            target=_exit_by, args=(_imported, MutantFinder(name, file, texts[one]), tests)
-        )
+        call = partial(_imported, MutantFinder(name, file, texts[one]), tests)
+        spawned = get_context("spawn").Process(target=_exit_by, args=(call,))
         spawned.start()
         spawned.join()
         killed(one, spawned.exitcode != 0)
@@ -209,4 +209,4 @@ def _forked(path: str, waiting: Sequence[Mutant], tests: Sequence[str], killed: 
 
 def run(path: str, waiting: Sequence[Mutant], tests: Sequence[str], killed: Killed) -> bool:
     """Run the tests on mutants of a file; return whether they pass without any."""
-    return _passes(_forked, path, waiting, tests, killed)
+    return _passes(partial(_forked, path, waiting, tests, killed))

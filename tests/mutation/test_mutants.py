@@ -1,12 +1,8 @@
-"""Mutants alter one decision of a text each, are found again after moves, and are run on functions in place."""
-
-from pathlib import Path
-
-import pytest
+"""Mutants alter one decision of a text each, are found again after moves."""
 
 from tests.mutation.__main__ import CHOSEN, TESTS, listed
 from tests.mutation.mutants import Mutant, mutated_texts
-from tests.mutation.running import ROOT, run
+from tests.mutation.running import ROOT
 
 SAMPLE = '''"""A text."""
 from warnings import warn
@@ -70,21 +66,3 @@ def test_as_many_as_are_to_be_chosen_are_listed_of_files_whose_tests_exist() -> 
     assert len(mutants) == len({one.line for one in mutants}) == CHOSEN
     assert {one.path for one in mutants} == TESTS.keys()
     assert all((ROOT / test).exists() for tests in TESTS.values() for test in tests)
-
-
-@pytest.mark.thorough
-def test_a_mutant_that_a_test_notices_is_killed_and_one_that_alters_nothing_survives(tmp_path: Path) -> None:
-    path = "app/limits/token_bucket.py"
-    mutants = mutated_texts(path, (ROOT / path).read_text("utf-8"))
-    noticed = Mutant(path, "TokenBucket.admit", "tokens > 0.0", "tokens >= 0.0", 0)
-    imported = Mutant(path, "BURST_SECONDS", "1.0", "2.0", 0)
-    equivalent = Mutant(path, "TokenBucket.admit", "capacity < 1.0", "capacity <= 1.0", 0)
-    assert {noticed, imported, equivalent} <= mutants.keys()
-    found = tmp_path / "results.txt"
-
-    def record(mutant: Mutant, is_killed: bool) -> None:
-        with found.open("a") as file:
-            file.write(f"{mutant.replacement} {is_killed}\n")
-
-    assert run(path, [noticed, equivalent, imported], ["tests/limits/test_token_bucket.py"], record)
-    assert found.read_text() == "tokens >= 0.0 True\ncapacity <= 1.0 False\n2.0 True\n"

@@ -1,4 +1,4 @@
-"""Small default fits predict as stored: a change that alters a prediction says so."""
+"""Small default fits predict as stored: a change of a prediction is stated by the one who makes it."""
 
 from typing import get_args
 
@@ -10,7 +10,7 @@ from tests.library.tasks.small_fits import FITS, SmallFit, approximation, compon
 
 RENEWAL = (
     "{} predicts otherwise than stored. Where that is intended, store all again by"
-    " `python -m tests.library.tasks.small_fits` and say in the changelog which predictions change and why."
+    " `python -m tests.library.tasks.small_fits` and list in the changelog which predictions change and why."
 )
 
 
