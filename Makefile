@@ -25,7 +25,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables browser page-types client-types pictures demo run test check thorough long faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels release format bench bench-accuracy docs lock protocol secrets clean
+.PHONY: help install clients peers tables browser page-types client-types pictures demo run test check thorough long faults hostile monitoring upgrades mutation chaos image image-twice sbom audit deployment wheels release format bench bench-accuracy docs lock protocol secrets clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -145,6 +145,11 @@ upgrades: export OPENBLAS_NUM_THREADS = 1
 # FROM: the tag to upgrade from; by default that of the last release, so the clone needs its tags.
 upgrades: install ## rolling upgrades from the last release, on both databases
 	RELEVANCE_REQUIRE_POSTGRES=1 UPGRADE_FROM=$(FROM) $(BIN)/pytest -m upgrades -o faulthandler_timeout=1800 tests/upgrades
+
+mutation: export OMP_NUM_THREADS = 1
+mutation: export OPENBLAS_NUM_THREADS = 1
+mutation: install ## 300 mutants of selection, warnings and limits, of which tests notice 85 %; goes on where it was broken off
+	$(BIN)/python -m tests.mutation
 
 chaos: install ## chaos test: containers are killed; needs docker; half an hour
 	$(BIN)/python -m tests.faults.chaos

@@ -1,6 +1,7 @@
 """Figures of the source text of what is installed: repeated members, records and names, and its size."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -60,6 +61,39 @@ def installed() -> tuple[Module, ...]:
         for path in paths
         if not path.is_relative_to(GENERATED)
     )
+
+
+def without_tests(modules: Iterable[Module]) -> list[str]:
+    """The files that no test file is named after: app/limits/token_bucket.py has tests/limits/test_token_bucket.py."""
+
+    def test_of(path: Path) -> Path:
+        inside = path.relative_to("library/relevance_bayes" if path.parts[0] == "library" else "app")
+        return Path("tests", *path.parts[:1] * (path.parts[0] == "library"), inside.parent, f"test_{path.name}")
+
+    paths = [Path(one.path) for one in modules]
+    named = [path for path in paths if not path.stem.startswith("__")]
+    return [f"{path} lacks {test_of(path)}" for path in named if not (ROOT / test_of(path)).exists()]
+
+
+REPLACEMENT = re.compile(r"\.(?:setattr|setitem|delattr|delitem)\(|\bMock\(")
+"""Of a part, or of the value of a constant."""
+
+LOWERED = re.compile(r'\.setattr\(\s*(?:[\w.]+,\s*)?"(?:[\w.]+\.)?[A-Z][A-Z_0-9]*"')
+"""A constant, as the rows of a block, that has a value in a test by which few rows are many: no part is replaced."""
+
+
+def lowered_constants() -> int:
+    """The number of constants that tests give other values."""
+    return _occurrences(LOWERED)
+
+
+def replaced_parts() -> int:
+    """The number of parts of the code that tests replace, in place of using them."""
+    return _occurrences(REPLACEMENT) - lowered_constants()
+
+
+def _occurrences(pattern: re.Pattern[str]) -> int:
+    return sum(len(pattern.findall(path.read_text())) for path in (ROOT / "tests").rglob("*.py"))
 
 
 def module(path: str, text: str) -> Module:

@@ -23,10 +23,13 @@ from tests.architecture.source_figures import (
     homonyms,
     installed,
     lines,
+    lowered_constants,
     module,
     public_names_per_thousand_lines,
+    replaced_parts,
     short_files,
     twins,
+    without_tests,
 )
 
 
@@ -68,6 +71,9 @@ BOUNDS = {
     "public names per 1,000 lines": Bound(28.9, step=0.1),
     # files and layers
     "files below 40 lines": Bound(20),
+    "files that lack a test file of their name": Bound(304),
+    "parts that tests replace": Bound(158),
+    "constants that tests lower": Bound(273),
     "import layers": Bound(51),
     # of a fit of 120 rows of 3 inputs
     "files executed by a default fit": Bound(68),
@@ -110,9 +116,18 @@ OF_SOURCE_TEXT: dict[str, Callable[[tuple[Module, ...]], float]] = {
     "class names of two classes or more": lambda modules: len(homonyms(modules)),
     "public names per 1,000 lines": public_names_per_thousand_lines,
     "files below 40 lines": lambda modules: len(short_files(modules)),
+    "files that lack a test file of their name": lambda modules: len(without_tests(modules)),
+    "parts that tests replace": lambda _: replaced_parts(),
+    "constants that tests lower": lambda _: lowered_constants(),
     "files": len,
     "lines": lines,
 }
+
+LISTS: dict[str, Callable[[tuple[Module, ...]], list[str]]] = {
+    "files below 40 lines": short_files,
+    "files that lack a test file of their name": without_tests,
+}
+"""The files that some figures count."""
 
 FITS = {"a default fit": default_fit, "a quick fit": quick_fit}
 
@@ -162,7 +177,8 @@ def service(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.mark.parametrize("name", OF_SOURCE_TEXT)
 def test_a_figure_of_the_source_text_is_within_its_bound(name: str, modules: tuple[Module, ...]) -> None:
-    assert violations({name: OF_SOURCE_TEXT[name](modules)}) == {}
+    found = violations({name: OF_SOURCE_TEXT[name](modules)})
+    assert found == {}, "\n".join([str(found), *(LISTS[name](modules) if name in LISTS else ())])
 
 
 def test_the_number_of_import_layers_is_within_its_bound() -> None:
@@ -226,6 +242,15 @@ def test_copies_records_and_names_of_a_sample_are_counted() -> None:
     assert homonyms([here]) == set()
     assert short_files([here, neighbour]) == ["app/jobs/records.py"]
     assert public_names_per_thousand_lines([here]) == 2000 / lines([here]) == 2000 / SAMPLE.count("\n")
+
+
+def test_a_file_lacks_its_test_where_the_tree_of_tests_has_none_of_its_name() -> None:
+    there = [module(path, "") for path in ("app/limits/token_bucket.py", "library/relevance_bayes/core/factors.py")]
+    assert without_tests(there) == []
+    new = module("library/relevance_bayes/core/new.py", "")
+    assert without_tests([new, module("app/jobs/__init__.py", "")]) == [
+        f"{new.path} lacks tests/library/core/test_new.py"
+    ]
 
 
 def test_records_with_less_than_six_tenths_of_their_members_in_common_are_no_twins() -> None:

@@ -5,7 +5,7 @@ from sqlalchemy import select, update
 
 from app.database.base import SecondsSince
 from app.database.transaction import OpenTransaction
-from app.limits.demand_repository import ALIVE_SECONDS, EXPIRY_SECONDS, Demand, DemandRepository
+from app.limits.demand_repository import ALIVE_SECONDS, EXPIRY_SECONDS, NO_DEMAND, Demand, DemandRepository
 from app.limits.tables import RateDemandRow
 
 ONE, OTHER, THIRD = uuid4(), uuid4(), uuid4()
@@ -64,3 +64,17 @@ def age(transaction: OpenTransaction, seconds: float) -> None:
 def kept(transaction: OpenTransaction) -> int:
     with transaction() as tx:
         return len(tx.session.scalars(select(RateDemandRow.process)).all())
+
+
+def test_demand_counts_for_five_seconds(transaction: OpenTransaction) -> None:
+    with transaction() as tx:
+        DemandRepository(tx, ONE).exchange({"acme": Demand(2.0, 3.0)})
+    for seconds, counting in ((4.0, {ONE: {"acme": Demand(2.0, 3.0)}}), (2.0, {})):
+        age(transaction, seconds)
+        with transaction() as tx:
+            assert DemandRepository(tx, OTHER).exchange({"acme": Demand()}) == counting
+
+
+def test_demand_is_found_by_the_name_of_its_rate_and_is_none_by_default() -> None:
+    assert [Demand(2.0, 3.0).of(name) for name in ("requests", "rows")] == [2.0, 3.0]
+    assert [NO_DEMAND.of(name) for name in ("requests", "rows")] == [0.0, 0.0]
