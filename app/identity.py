@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from uuid import UUID
 
-from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
+from relevance_bayes.records.accounts import KEY_SCOPES, KeyScope
 
 BUILT_IN_OWNER = "local"
 """The owner of what is created without an API key, and of keys that name no other owner."""

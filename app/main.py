@@ -9,8 +9,8 @@ from fastapi_offline import FastAPIOffline
 from pydantic import TypeAdapter
 
 from app import __version__
-from app.accounts import member_routes as members
-from app.accounts import routes as keys
+from app.accounts import limit_routes as limits_of_owners
+from app.accounts import routes as accounts
 from app.accounts import session_routes as sessions
 from app.addresses import Allowance
 from app.audit import routes as audit
@@ -21,48 +21,38 @@ from app.evaluation import routes as evaluations
 from app.evaluation.jobs import EVALUATION, PROMOTION_OPTIONS
 from app.evaluation.responses import COMPARE_IN
 from app.exports import routes as exports
-from app.http import documentation_pages, health, metrics
-from app.http.authentication import AllowAny, Authenticator
+from app.http import health, metrics, openapi
+from app.http.authentication import AllowAny, Authenticator, Reauthentication
 from app.http.cross_origin import CrossOrigin
 from app.http.dependencies import RequestLimits, Services
 from app.http.handlers import add_handlers
-from app.http.head_requests import HeadRequests
-from app.http.hosts import Hosts
-from app.http.middleware import Entrance, Rules
+from app.http.health import PORT_BESIDE, SHUTDOWN, ReadinessProbe, Shutdown, on_shutdown
+from app.http.middleware import Entrance, HeadRequests, Rules
 from app.http.openapi import Schema, document
+from app.http.origins import Hosts
 from app.http.problems import InferenceProblemOut, ProblemOut
 from app.http.rate_limits import RateLimits, Unlimited
-from app.http.readiness import ReadinessProbe
-from app.http.reauthentication import Reauthentication
-from app.http.request_metrics import RequestMetrics
-from app.http.shutdown import PORT_BESIDE, SHUTDOWN, Shutdown, on_shutdown
+from app.http.telemetry import RequestMetrics
 from app.inference import routes as inference
 from app.inference.schemas import INFERENCE_IN
 from app.jobs import routes as jobs
 from app.jobs.waiter import JobWaiter, WaitingRequests
-from app.limits import routes as limits_of_owners
 from app.logs import configure_logging
 from app.outcomes import routes as outcomes
 from app.outcomes.routes import OUTCOMES_IN
-from app.prediction import batch_routes as batch_predictions
-from app.prediction import profile_routes as profiles
 from app.prediction import routes as predictions
-from app.prediction import version_routes
 from app.prediction.batch_jobs import BATCH_PREDICTION_IN
-from app.prediction.profile_routes import PROFILE_IN
-from app.prediction.query import PREDICT_IN
+from app.prediction.routes import PROFILE_IN
 from app.prediction.runner import PredictionRunner
-from app.registry import alias_routes as aliases
+from app.prediction.schemas import PREDICT_IN
 from app.registry import routes as models
-from app.registry import version_routes as stored_versions
-from app.registry.alias_routes import ALIAS_IN
 from app.registry.annotations import ANNOTATION_IN, MODEL_CHANGE_IN
+from app.registry.routes import ALIAS_IN
 from app.registry.trainings import TRAINING
 from app.server.server import connections_within, raise_descriptor_limit
 from app.services import Parts, ProcessParts, build
 from app.settings import Settings, read_settings
 from app.tasks import routes as training_jobs
-from app.tasks import version_routes as versions
 from app.tracing.spans import NO_TRACER, Tracer
 from app.web import routes as web
 from app.webhooks import routes as webhooks
@@ -110,10 +100,10 @@ SCHEMAS: Mapping[str, Schema] = {
     "AliasIn": ALIAS_IN,
     "AnnotationIn": ANNOTATION_IN,
     "ModelChangeIn": MODEL_CHANGE_IN,
-    "ApiKeyIn": keys.API_KEY,
-    "RotationIn": keys.ROTATION,
+    "ApiKeyIn": accounts.API_KEY,
+    "RotationIn": accounts.ROTATION,
     "OwnerLimitsIn": limits_of_owners.OWNER_LIMITS,
-    "MemberIn": members.MEMBER,
+    "MemberIn": accounts.MEMBER,
     "WebhookIn": webhooks.WEBHOOK,
     "WebhookChangeIn": webhooks.WEBHOOK_CHANGE,
     "VersionDocument": DOCUMENT,
@@ -133,28 +123,28 @@ for _router in (
     jobs.events_of("evaluation", tag=evaluations.TAG, summary="List the events of an evaluation"),
     promotions.router,
     jobs.events_of("promotion", tag=promotions.TAG, summary="List the events of a promotion"),
-    batch_predictions.router,
-    batch_predictions.files,
-    jobs.events_of("prediction", tag=batch_predictions.TAG, summary="List the events of a batch prediction"),
+    predictions.batch_router,
+    predictions.batch_files,
+    jobs.events_of("prediction", tag=predictions.TAG, summary="List the events of a batch prediction"),
     datasets.router,
     datasets.image_router,
     models.router,
-    versions.router,
-    stored_versions.router,
-    version_routes.statistics_router,
+    training_jobs.version_router,
+    models.version_router,
+    predictions.statistics_router,
     evaluations.of_versions,
     promotions.of_aliases,
     exports.router,
     web.report_router,
-    version_routes.router,
-    aliases.router,
+    predictions.version_router,
+    models.alias_router,
     evaluations.comparisons,
-    profiles.router,
+    predictions.profile_router,
     outcomes.router,
     webhooks.router,
-    keys.router,
-    members.router,
-    members.projects_router,
+    accounts.router,
+    accounts.member_router,
+    accounts.projects_router,
     sessions.router,
     limits_of_owners.router,
     audit.router,
@@ -164,7 +154,7 @@ for _router in (
     inference.statistics_router,  # before the routes of a model, which may be named `stats`
     inference.router,
     inference.inferences,
-    documentation_pages.router,
+    openapi.router,
     web.router,
 ):
     ROUTES.include_router(_router)

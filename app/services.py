@@ -18,9 +18,10 @@ import sqlalchemy
 from dbos import DBOSClient
 
 from app.accounts.authenticator import KeyAuthenticator
-from app.accounts.member_service import MemberService
-from app.accounts.service import ApiKeys, Sessions
-from app.accounts.session_repository import SessionRepository
+from app.accounts.limits import OwnersWithLimits
+from app.accounts.rate_limiter import RateLimiter
+from app.accounts.repository import SessionRepository
+from app.accounts.service import ApiKeys, MemberService, Sessions
 from app.addresses import Allowance
 from app.audit.heads import HeadFile, HeadWriter, read_key
 from app.audit.refusals import LimitedRefusals
@@ -41,12 +42,11 @@ from app.evaluation.runner import Scorer
 from app.evaluation.service import EvaluationService
 from app.exports.service import Exporting, Importing
 from app.http.authentication import Authenticator
+from app.http.health import Readiness
 from app.http.idempotency import Idempotency
 from app.http.key_repository import IdempotencyKeyRepository
-from app.http.metrics_service import DatabaseMetrics, Metrics
-from app.http.process_heartbeat import ProcessHeartbeat
-from app.http.readiness import Readiness
-from app.http.timed_calls import TimedCalls
+from app.http.metrics import DatabaseMetrics, Metrics, TimedCalls
+from app.http.process_repository import ProcessHeartbeat
 from app.jobs import statistics_repository
 from app.jobs.metrics import job_metrics
 from app.jobs.queue import client as queue_migrations
@@ -61,15 +61,13 @@ from app.jobs.worker.health_check import default_directory
 from app.jobs.worker.pool import CORE, FILES, PROGRAM_BYTES, ChildPool, FitShares, Slots, cores, memory_of_fits, program
 from app.jobs.worker.spool import HealthFile, Spool
 from app.jobs.worker.worker import DatabaseOutage, Heartbeat, Worker
-from app.limits.limiter import RateLimiter
-from app.limits.service import OwnersWithLimits
-from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
+from app.metrics import Numbers, NumberSource, OwnNumbers
 from app.outcomes.metrics import outcome_metrics
 from app.outcomes.recorder import Recorder
 from app.outcomes.repository import RecordedPredictionRepository
 from app.outcomes.service import OutcomeService
-from app.prediction.batch_service import BatchPredictionService
-from app.prediction.drift_monitors import DriftMonitors
+from app.prediction.batch_jobs import BatchPredictionService
+from app.prediction.drift import DriftMonitors
 from app.prediction.result_repository import ResultRepository, record_expired
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
@@ -77,15 +75,13 @@ from app.registry.repository import ModelRepository
 from app.registry.service import AliasService, Annotations
 from app.registry.submission import count_models
 from app.settings import MAX_SLOTS, Settings
+from app.tasks import weight_unit
 from app.tasks.runner import Runner
 from app.tasks.service import TrainingService
-from app.tasks.union import weight_unit
 from app.tracing.spans import NO_TRACER, Tracer
-from app.webhooks.attempt_repository import AttemptRepository
-from app.webhooks.delivery_repository import SUBSCRIBERS, DeliveryRepository
-from app.webhooks.repository import WebhookRepository
+from app.webhooks.repository import SUBSCRIBERS, AttemptRepository, DeliveryRepository, WebhookRepository
 from app.webhooks.service import WebhookService, webhook_metrics
-from relevance_bayes.records.limits import OwnerUse
+from relevance_bayes.records.accounts import OwnerUse
 from relevance_bayes.tasks.fit import Limits
 
 
@@ -308,7 +304,7 @@ def _number_source(settings: Settings) -> NumberSource:
     if settings.metrics_directory is None:
         return OwnNumbers()
     # Imported only when configured: it needs locks of files that Windows does not have.
-    from app.metrics.numbers import SharedNumbers
+    from app.metrics import SharedNumbers
 
     return SharedNumbers(settings.metrics_directory)
 
@@ -330,8 +326,7 @@ def _authenticator(settings: Settings, transaction: OpenTransaction) -> Authenti
     if settings.jwt_issuer is None or settings.jwt_audience is None:
         return keys
     # Imported only when configured: cryptography takes memory, and the package is optional.
-    from app.accounts.issuer_keys import Issuer, IssuerKeys
-    from app.accounts.tokens import TokenAuthenticator, TokenRules
+    from app.accounts.tokens import Issuer, IssuerKeys, TokenAuthenticator, TokenRules
 
     rules = TokenRules(
         settings.jwt_issuer,
@@ -437,7 +432,7 @@ def _audit_heads(settings: Settings, transaction: OpenTransaction, outage: Datab
     if path is None or key is None:
         return None
     # Imported only by workers, as the deliverer.
-    from app.webhooks.sending import post_to_operator
+    from app.webhooks.deliverer import post_to_operator
 
     send = None if url is None else lambda line: post_to_operator(url, line)
     retention = settings.audit_retention_days * DAY

@@ -12,7 +12,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from app.addresses import LOOPBACK, Allowance, is_secure_url
-from relevance_bayes.records.limits import MAX_LIMIT, OwnerLimits, Quota, Rate
+from relevance_bayes.records.accounts import MAX_LIMIT, OwnerLimits, Quota, Rate
 
 PREFIX = "RELEVANCE_"
 MEBIBYTE = 1024 * 1024

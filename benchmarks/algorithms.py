@@ -9,10 +9,10 @@ from benchmarks.report import Table
 from benchmarks.speed import mixture, sinc
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.fitting import iterate, pose
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.fitting import iterate, pose
+from relevance_bayes.core.models.model import Spec
 
 ROWS, QUICK_ROWS = 1_000, 200
 MAX_SECONDS = 300.0

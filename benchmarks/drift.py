@@ -23,11 +23,11 @@ from benchmarks.options import Options
 from benchmarks.report import Table, not_run
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
 from relevance_bayes.core.likelihoods.base import ClassPrediction, NumberPrediction
-from relevance_bayes.core.prediction import Ready
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.prediction import Ready
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedTarget
-from relevance_bayes.tasks.labelled import LEVELS
+from relevance_bayes.tasks.prediction import LEVELS
 from relevance_bayes.tasks.supervised.evaluation import class_figures, number_figures
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)

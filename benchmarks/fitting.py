@@ -13,10 +13,10 @@ from app.datasets.records import Dataset
 from app.settings import Settings
 from benchmarks.accuracy.scoring import Distribution, PredictedClasses, PredictedNumbers
 from benchmarks.files import NotRun
-from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.likelihoods.base import Prediction
-from relevance_bayes.core.pool import LearnedModel, ready_of
-from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction
+from relevance_bayes.core.models.fitting import FitLog
+from relevance_bayes.core.models.pool import LearnedModel, ready_of
+from relevance_bayes.core.models.prediction import ClassPrediction, NumberPrediction
 from relevance_bayes.core.selection import Trained, train
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import Block, Column, kind_of

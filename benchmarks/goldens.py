@@ -24,7 +24,7 @@ from relevance_bayes.estimators.fitting import FittedSupervised, learn
 from relevance_bayes.records.json import encode
 from relevance_bayes.records.predictions import DecisionOptions
 from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.tasks.supervised.report import Member, SupervisedReport
 

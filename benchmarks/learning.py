@@ -7,12 +7,11 @@ import numpy as np
 from benchmarks.files import Split
 from benchmarks.repeats import Figures
 from relevance_bayes.core.basis import KernelBasis, KernelFunctions
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict, scores
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.prediction import ClassPrediction, RealPrediction, predict, scores
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 
 RAW_HALF = KernelBasis(width=FixedWidth(0.5))

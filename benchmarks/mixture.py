@@ -9,7 +9,7 @@ from benchmarks.repeats import Figures, mean, repeated, with_error
 from benchmarks.report import Table
 from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.likelihoods import Bernoulli
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.model import Spec
 
 HEADER = ("set", "draws", "ours: error %", "log loss", "vectors", "Bayes' rule: error %")
 

@@ -11,11 +11,11 @@ from benchmarks.options import Options
 from benchmarks.repeats import Figures, repeated
 from benchmarks.report import Table, not_run
 from relevance_bayes.core.types import Indices
-from relevance_bayes.documents import arrays
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents import schema
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.estimators import RelevanceRegressor
 from relevance_bayes.tables.columns import Block, NumberArray
-from relevance_bayes.tasks.labelled import LabelledNumbers
+from relevance_bayes.tasks.prediction import LabelledNumbers
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 
 TABLES = ("autompg", "airfoil", "concrete", "energy", "yacht", "drawn", "drawn, correlated")
@@ -125,7 +125,7 @@ class _Fitted:
     @classmethod
     def of(cls, split: Split, inputs: Indices) -> "_Fitted":
         fitted = RelevanceRegressor(effort="quick").fit(split.X[:, inputs], split.t)
-        exported = arrays.read(fitted.document_)
+        exported = schema.read(fitted.document_)
         assert isinstance(exported, ExportedSupervised)
         return cls(SupervisedModel.of(exported.predictor, exported.report), inputs)
 

@@ -12,12 +12,12 @@ from benchmarks.repeats import Figures, repeated, with_error
 from benchmarks.report import Table
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.fitting import fit
-from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import LinearSpline
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.prediction import latent
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.prediction import latent
 
 SPLINES = (KernelBasis(LinearSpline(), FixedWidth(1.0)), Bias())
 

@@ -15,8 +15,8 @@ from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
-from app.accounts.member_service import MemberService
-from app.accounts.service import ApiKeys, Sessions
+from app.accounts.limits import OwnersWithLimits
+from app.accounts.service import ApiKeys, MemberService, Sessions
 from app.addresses import Allowance
 from app.audit.refusals import LimitedRefusals
 from app.audit.repository import store_changes
@@ -30,34 +30,32 @@ from app.evaluation.service import EvaluationService
 from app.exports.formats import RENDERINGS
 from app.exports.service import Exporting, Importing
 from app.http.dependencies import RequestLimits
+from app.http.health import Readiness
 from app.http.idempotency import Idempotency
-from app.http.metrics_service import DatabaseMetrics, Metrics
+from app.http.metrics import DatabaseMetrics, Metrics
 from app.http.openapi import Json
-from app.http.readiness import Readiness
 from app.identity import BUILT_IN_OWNER
 from app.jobs import statistics_repository
 from app.jobs.metrics import job_metrics
 from app.jobs.records import QueueControl
 from app.jobs.service import JobService
 from app.jobs.waiter import JobWatcher
-from app.limits.service import OwnersWithLimits
 from app.main import make_application
-from app.metrics.numbers import OwnNumbers
+from app.metrics import OwnNumbers
 from app.outcomes.metrics import outcome_metrics
 from app.outcomes.recorder import Recorder
 from app.outcomes.service import OutcomeService
-from app.prediction.batch_service import BatchPredictionService
+from app.prediction.batch_jobs import BatchPredictionService
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from app.registry.service import AliasService, Annotations
 from app.services import Parts, use_of
+from app.tasks import weight_unit
 from app.tasks.service import TrainingService
-from app.tasks.union import weight_unit
-from app.webhooks.delivery_repository import SUBSCRIBERS
+from app.webhooks.repository import SUBSCRIBERS
 from app.webhooks.service import WebhookService, webhook_metrics
-from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.limits import OwnerLimits
+from relevance_bayes.documents.reports import ExportedSupervised
+from relevance_bayes.records.accounts import KeyScope, OwnerLimits
 from relevance_bayes.tables.columns import Block
 from tests.conftest import DATABASES, migrated_database
 from tests.doubles.notifier import SilentNotifier

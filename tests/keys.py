@@ -2,7 +2,7 @@
 
 from pydantic import SecretStr
 
-from app.accounts.member_service import MemberService
+from app.accounts.service import MemberService
 from app.maintenance import administration
 from app.settings import Settings
 from relevance_bayes.records.members import Role

@@ -9,8 +9,7 @@ import numpy as np
 from app.database.transaction import OpenTransaction
 from app.datasets.records import Dataset, Upload
 from app.datasets.repository import DatasetRepository
-from app.evaluation.jobs import EVALUATION
-from app.evaluation.planning import EvaluationPlan
+from app.evaluation.jobs import EVALUATION, EvaluationPlan
 from app.identity import uuid7
 from app.jobs.records import Claim, Job, JobFailure
 from app.jobs.repository import JobRepository
@@ -18,12 +17,11 @@ from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Additive, Gaussian
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.model import Model
+from relevance_bayes.core.models.model import Model, Spec
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.records.evaluations import EvaluationRequest
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.jobs import Progress

@@ -19,7 +19,7 @@ from app.jobs.records import Job
 from app.jobs.service import JobService
 from app.jobs.worker.attempts import Records
 from app.registry.repository import ModelRepository
-from app.webhooks.delivery_repository import SUBSCRIBERS
+from app.webhooks.repository import SUBSCRIBERS
 from relevance_bayes.core.types import Indices
 from relevance_bayes.records.evaluations import EvaluationRequest
 from relevance_bayes.records.values import ColumnKind

@@ -12,7 +12,7 @@ import httpx2
 
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.end_to_end.deployment import deployed
 from tests.keys import add_key

@@ -3,10 +3,10 @@
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.identity import uuid7
 from app.prediction import ServedVersion
-from app.prediction.serving import serve
+from app.prediction.served_versions import serve
 from app.prediction.usage_counts import Counts
 from app.registry.records import Version
-from app.tasks.union import task_of
+from app.tasks import task_of
 from relevance_bayes.records.functions import ListedFunction
 from relevance_bayes.tasks.union import NewVersion
 from tests.small_tables import NOW

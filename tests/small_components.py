@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import RationalQuadratic
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.records.values import InputColumn

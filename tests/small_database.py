@@ -10,24 +10,23 @@ from uuid import UUID
 from sqlalchemy import Engine, delete, event, func, select, update
 from sqlalchemy.orm import Session
 
+from app.accounts.limit_repository import OwnerLimitsRepository
 from app.audit.repository import store_changes
 from app.database.engine import file_of, make_engine
 from app.database.notifier import notify
 from app.database.transaction import JobHoldRow, Transaction, open_transactions
-from app.datasets.block_codec import encode_block
 from app.datasets.records import Dataset
-from app.datasets.repository import COLUMNS
+from app.datasets.repository import COLUMNS, encode_block
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import UnavailableError
 from app.jobs import statistics_repository
 from app.jobs.records import Job, JobFailure
 from app.jobs.repository import PROBLEM, PROGRESS, JobRepository, row_of
 from app.jobs.tables import JobRow, JobTransitionRow
-from app.limits.repository import OwnerLimitsRepository
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.tables import ModelRow, ModelVersionRow
-from app.webhooks.delivery_repository import SUBSCRIBERS
+from app.webhooks.repository import SUBSCRIBERS
 from relevance_bayes.records.jobs import FINISHED
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.union import NewVersion

@@ -7,12 +7,11 @@ import numpy as np
 
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.hyperparameters import FixedWidth, InputMap
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth, InputMap
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise
-from relevance_bayes.core.model import ConstantFunction, KernelFunctions, Model
+from relevance_bayes.core.models.model import ConstantFunction, KernelFunctions, Model, Prior, Spec
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.records.functions import ClassWeight, RelevanceVector
 from relevance_bayes.records.reports import ClassRows, Evidence, InputWidth
 from relevance_bayes.records.values import InputColumn, Label, Task

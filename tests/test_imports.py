@@ -30,7 +30,7 @@ print(json.dumps(imported))
 
 LATER = {
     "fits": ("scipy.linalg", "scipy.optimize", "scipy.special", "scipy.sparse", "scipy.interpolate"),
-    "tokens": ("jwt", "cryptography", "app.accounts.tokens", "app.accounts.issuer_keys"),
+    "tokens": ("jwt", "cryptography", "app.accounts.tokens", "app.accounts.tokens"),
     "webhooks": ("httpx", "app.webhooks.deliverer"),
     "traces": ("opentelemetry.sdk", "opentelemetry.exporter"),
     "files": ("pyarrow", "openpyxl"),

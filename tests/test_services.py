@@ -4,7 +4,7 @@ import logging
 import pytest
 import structlog
 
-from app.http.readiness import Readiness
+from app.http.health import Readiness
 from app.jobs.statistics_repository import WorkerRepository
 from app.logs import configure_logging
 from app.maintenance.administration import migrate

@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 from app.audit.repository import store_changes
 from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs import statistics_repository
-from app.webhooks.delivery_repository import SUBSCRIBERS
+from app.webhooks.repository import SUBSCRIBERS
 from tests.doubles.queue import ListedQueue
 
 

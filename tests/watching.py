@@ -6,7 +6,7 @@ from threading import Thread
 
 from relevance_bayes.client.calls import iterated
 from relevance_bayes.client.http import Http
-from relevance_bayes.client.job_events import follow
+from relevance_bayes.client.jobs import follow
 from tests.waiting import until
 
 

@@ -10,16 +10,13 @@ from uuid import UUID
 
 from anyio import move_on_after, sleep, to_thread
 
-from app.accounts.member_repository import MemberRepository
 from app.accounts.records import digest
-from app.accounts.repository import ApiKeyRepository
-from app.accounts.session_repository import SessionRepository
+from app.accounts.repository import ApiKeyRepository, MemberRepository, SessionRepository
 from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
-from app.http.authentication import secret_of
-from app.http.projects import project_of
+from app.http.authentication import project_of, secret_of
 from app.identity import LOCAL, Principal
-from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.accounts import KeyScope
 
 REFRESH_SECONDS = 1.0
 """The age of the copy above which a request waits for a new one; what is revoked is refused within this time."""

@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 
-from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
+from relevance_bayes.records.accounts import KEY_SCOPES, KeyScope
 from relevance_bayes.records.members import Role
 
 KEY_PREFIX = "rlv_"

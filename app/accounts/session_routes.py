@@ -7,15 +7,13 @@ from math import ceil
 from fastapi import APIRouter, Request, Response
 
 from app.accounts.service import Sessions
-from app.http.authentication import SESSION
+from app.http.authentication import PROJECT_HEADER, SESSION, check_own_page, expired_cookies, session_cookie, session_of
 from app.http.dependencies import ServicesDependency, principal_of
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import problems
-from app.http.projects import HEADER
-from app.http.session_cookies import check_own_page, expired_cookies, session_cookie, session_of
 from app.identity import Principal
+from relevance_bayes.records.accounts import KEY_SCOPES, Session
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.keys import KEY_SCOPES, Session
 
 router = APIRouter(prefix=SESSION, tags=["Sessions"], dependencies=[AcceptsJson])
 
@@ -39,7 +37,7 @@ def create(request: Request, services: ServicesDependency, response: Response) -
     """
     check_own_page(request.scope, needs_origin=False)
     current = principal_of(request)
-    is_switch = current.is_session and HEADER in request.headers
+    is_switch = current.is_session and PROJECT_HEADER in request.headers
     secret, principal = services[Sessions].create(current, replaced=session_of(request.scope) if is_switch else None)
     seconds = ceil((principal.expires_at or 0.0) - time.time())
     response.headers["Set-Cookie"] = session_cookie(request.scope, secret, seconds=seconds)

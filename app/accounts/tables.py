@@ -1,4 +1,4 @@
-"""The tables of API keys, sessions and members."""
+"""The tables of API keys, sessions and members, of the limits of owners, and of the demand that processes publish."""
 
 from datetime import datetime
 from functools import cache
@@ -9,7 +9,7 @@ from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base, Document
-from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.accounts import KeyScope
 from relevance_bayes.records.members import ProjectRole, Role
 
 
@@ -96,3 +96,26 @@ PROJECT_ROLE: TypeAdapter[ProjectRole] = TypeAdapter(ProjectRole)
 def scopes_of(stored: str) -> frozenset[KeyScope]:
     """Return stored scopes as a set, the same one for the same text."""
     return frozenset(SCOPES.read(stored))
+
+
+class OwnerLimitsRow(Base):
+    """The limits that are set for an owner (JSON by name, null: none); the others are those of the settings."""
+
+    __tablename__ = "owner_limits"
+
+    owner: Mapped[str] = mapped_column(primary_key=True)
+    limits: Mapped[str]
+    changed_at: Mapped[datetime]
+
+
+class RateDemandRow(Base):
+    """The requests and rows a second that an owner demands of one process, by the database's clock."""
+
+    __tablename__ = "rate_demands"
+    __table_args__ = (Index(None, "process"), Index(None, "published_at"))
+
+    owner: Mapped[str] = mapped_column(primary_key=True)
+    process: Mapped[UUID] = mapped_column(primary_key=True)
+    requests: Mapped[float]
+    rows: Mapped[float]
+    published_at: Mapped[datetime]

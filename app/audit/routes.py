@@ -8,17 +8,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
-from app.audit.exporting import EXPORTS
 from app.audit.records import AuditFilter
-from app.audit.service import Audit
+from app.audit.service import EXPORTS, Audit
 from app.database.keyset import Order, PageRequest
 from app.http.authentication import AUDIT
 from app.http.dependencies import Owner, ServicesDependency
 from app.http.negotiation import AcceptsJson, weight
 from app.http.openapi import problems
 from relevance_bayes.records.audit import AuditAction, AuditEntry
-from relevance_bayes.records.json import Timestamp
-from relevance_bayes.records.pages import Page
+from relevance_bayes.records.json import Page, Timestamp
 
 router = APIRouter(prefix=AUDIT, tags=["Audit"])
 

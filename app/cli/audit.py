@@ -10,11 +10,9 @@ from typing import Annotated, Literal
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from app.audit.exporting import EXPORTS
-from app.audit.heads import Heads, read_heads, read_key
+from app.audit.heads import Heads, Verification, VerifiedChain, read_heads, read_key
 from app.audit.records import AuditFilter, ChainHead
-from app.audit.service import Audit
-from app.audit.verification import Verification, VerifiedChain
+from app.audit.service import EXPORTS, Audit
 from app.cli.config import database_in_reach, usable_settings
 from app.database.keyset import PageRequest
 from app.maintenance import administration

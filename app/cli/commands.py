@@ -67,32 +67,32 @@ GROUPS = {
     "keys": (
         "API keys, in the database that the settings name.",
         {
-            "create": _command("keys", "create", "Create an API key and show it, once."),
-            "list": _command("keys", "list_keys", "List API keys, without their secrets."),
+            "create": _command("owners", "create", "Create an API key and show it, once."),
+            "list": _command("owners", "list_keys", "List API keys, without their secrets."),
             "rotate": _command(
-                "keys",
+                "owners",
                 "rotate",
                 "Create a key with the name and scopes of KEY, which expires when all clients can have the new one.",
             ),
-            "revoke": _command("keys", "revoke", "Revoke an API key: the service refuses it within two seconds."),
+            "revoke": _command("owners", "revoke", "Revoke an API key: the service refuses it within two seconds."),
         },
     ),
     "limits": (
         "Limits of owners, in the database that the settings name.",
         {
-            "show": _command("limits", "show", "Show the limits of an owner, and what it uses."),
+            "show": _command("owners", "show", "Show the limits of an owner, and what it uses."),
             "list": _command(
-                "limits",
+                "owners",
                 "list_owners",
                 "List the owners for which limits are set; all others have those of the settings.",
             ),
             "set": _command(
-                "limits",
+                "owners",
                 "set_limits",
                 "Set limits of an owner: a number, `none`, or `default` for the limit of the settings.",
             ),
             "reset": _command(
-                "limits", "reset", "Remove the limits that are set for an owner: it has those of the settings."
+                "owners", "reset", "Remove the limits that are set for an owner: it has those of the settings."
             ),
         },
     ),

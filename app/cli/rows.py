@@ -12,7 +12,7 @@ from app.formats.cells import Expected, refuse
 from app.formats.format import ReadOptions, RowFormat, TableFormat, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
-from app.http.decompression import PIECE, Decompressor
+from app.http.content_encodings import PIECE, Decompressor
 from relevance_bayes.cli.rows import Row, RowOptions
 from relevance_bayes.records.formats import content_encoding_of, uncompressed
 from relevance_bayes.records.values import ColumnKind

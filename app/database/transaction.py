@@ -31,11 +31,11 @@ from app.database.base import Base, DatabaseNow, changed, one_of
 from app.database.engine import max_connections
 from app.database.failures import translated
 from app.database.monitor import DatabaseMonitor
-from app.metrics.numbers import NANOSECONDS, Numbers, counter, gauge
+from app.metrics import NANOSECONDS, Numbers, counter, gauge
 from app.origin import Origin, current_origin
+from relevance_bayes.records.accounts import OwnerLimits
 from relevance_bayes.records.audit import AuditAction, AuditDetail
 from relevance_bayes.records.jobs import JobKind
-from relevance_bayes.records.limits import OwnerLimits
 
 CONNECTIONS = gauge("relevance_database_connections", "Connections to the database, by state.", "state")
 MAX_CONNECTIONS = gauge("relevance_database_max_connections", "Maximum number of connections to the database.")

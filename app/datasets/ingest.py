@@ -7,6 +7,7 @@ from functools import partial
 from itertools import chain
 from uuid import UUID
 
+from app.accounts.limits import DATASET_BYTES, DATASETS, check_quota
 from app.database.transaction import Clock, OpenTransaction
 from app.datasets.records import Dataset, Received, Upload
 from app.datasets.repository import DatasetRepository
@@ -15,7 +16,6 @@ from app.formats.streams import TableStream
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
-from app.limits.service import DATASET_BYTES, DATASETS, check_quota
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.statistics import TableStatistics

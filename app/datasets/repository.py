@@ -1,10 +1,14 @@
-"""The repository of datasets and their blocks."""
+"""The repository of datasets and their blocks.
+
+Blocks of a dataset as bytes: {"columns": [[name, kind] or [name, "category", labels], ...]}, one array each.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+import numpy as np
 from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.orm import Session
@@ -12,15 +16,80 @@ from sqlalchemy.orm import Session
 from app.database import keyset
 from app.database.base import Columns, Document, changed
 from app.database.engine import lock_for_writing
+from app.database.frame import Arrays, Content, Json, Stored, UnreadableBytesError, read, write
 from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import CANCEL, Transaction, count_holds, hold
-from app.datasets.block_codec import cell_bytes, decode_block, encode_block
 from app.datasets.records import Dataset, Upload
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import InUseError
 from relevance_bayes.records.datasets import Image
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
+from relevance_bayes.tables.columns import (
+    Block,
+    BooleanArray,
+    CategoryArray,
+    Column,
+    ColumnSummary,
+    NumberArray,
+    TimestampArray,
+    block_rows,
+)
+
+
+def encode_block(block: Block) -> bytes:
+    """Return a block as bytes; raises UnicodeEncodeError for a text with an unpaired surrogate."""
+    columns: list[Json] = []
+    arrays: list[Stored] = []
+    for name, column in block.items():
+        match column:
+            case NumberArray(values):
+                columns.append([name, "number"])
+                arrays.append(values)
+            case TimestampArray(values):
+                columns.append([name, "timestamp"])
+                arrays.append(values)
+            case BooleanArray(flags):
+                columns.append([name, "boolean"])
+                arrays.append(flags)
+            case CategoryArray(codes, labels):
+                columns.append([name, "category", list(labels)])
+                arrays.append(codes)
+    return write(Content.BLOCK, {"columns": columns}, arrays, compressible=True)
+
+
+def cell_bytes(block: Block) -> int:
+    """Return the bytes that the cells of a block take uncompressed: of a text, those of UTF-8 wherever it occurs."""
+    return sum(map(_cell_bytes, block.values()))
+
+
+def _cell_bytes(column: Column) -> int:
+    if not isinstance(column, CategoryArray):
+        return column.values.nbytes
+    lengths = np.fromiter((len(label.encode()) for label in column.labels), np.int64, len(column.labels))
+    return int(lengths[column.codes[column.codes >= 0]].sum()) + column.codes.nbytes
+
+
+def decode_block(data: bytes) -> Block:
+    """Return a block from its bytes; raises UnreadableBytesError."""
+    value, arrays = read(Content.BLOCK, data)
+    match value:
+        case {"columns": [*columns]}:
+            return dict(_column(column, number, arrays) for number, column in enumerate(columns))
+    raise UnreadableBytesError("expected the columns of a block")
+
+
+def _column(described: Json, number: int, arrays: Arrays) -> tuple[str, Column]:
+    match described:
+        case [str(name), "number"]:
+            return name, NumberArray(arrays.real(number))
+        case [str(name), "timestamp"]:
+            return name, TimestampArray(arrays.real(number))
+        case [str(name), "boolean"]:
+            return name, BooleanArray(arrays.flags(number))
+        case [str(name), "category", [*labels]]:
+            return name, CategoryArray(arrays.codes(number), tuple(str(label) for label in labels))
+    raise UnreadableBytesError(f"expected a column of a known kind, got {described!r}")
+
 
 UPLOAD = Columns(Upload)
 DATASET = Columns(Dataset)

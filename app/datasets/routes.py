@@ -27,19 +27,18 @@ from app.http.disconnection import run_for_client
 from app.http.idempotency import Idempotency, Key, named, once
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import DatasetsQuery, Limit
-from app.http.negotiation import FORM, AcceptsJson, header_of, image_media_type
+from app.http.negotiation import FORM, AcceptsJson, header_of, image_media_type, to_json
 from app.http.openapi import IMAGE_CONTENT, contents, described, problems
-from app.http.rendering import to_json
 from app.malloc import release_memory
 from relevance_bayes.records import datasets as records
-from relevance_bayes.records.datasets import CategoryCount, Column, DatasetIn
+from relevance_bayes.records.datasets import Column, DatasetIn
 from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.values import ColumnKind, DecimalMark, TextEncoding, ThousandsMark
+from relevance_bayes.records.json import Page
+from relevance_bayes.records.values import CategoryCount, ColumnKind, DecimalMark, TextEncoding, ThousandsMark
 from relevance_bayes.tables.columns import ColumnSummary
 from relevance_bayes.tables.kinds import iso_8601
 from relevance_bayes.tables.moments import LEVELS
-from relevance_bayes.tasks.images.plan import peak_of
+from relevance_bayes.tasks.images.request import peak_of
 
 DATASET_IN: TypeAdapter[DatasetIn] = TypeAdapter(DatasetIn)
 """The three forms of a table, only for OpenAPI: app.formats reads them."""

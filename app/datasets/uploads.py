@@ -6,21 +6,112 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TypeVar, get_args
 
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from app.datasets.multipart import OneFile
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cells import shown
 from app.formats.format import ReadOptions, TableFormat, TableLimits
 from app.formats.spool import SpoolFile, spooled
 from app.formats.streams import MAX_NAME_LENGTH, ReadAgainError, TableStream, is_plain, within
-from app.http.decompression import Decompressor
+from app.http.content_encodings import Decompressor
 from app.http.dependencies import RequestLimits
 from app.http.negotiation import FORM, media_type_of, table_format_of
 from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.cancellation import check_cancelled
+
+
+class _OneFile:
+    """The parser of a form with one file: `feed` takes the body in pieces and returns the bytes of the file."""
+
+    def __init__(self, content_type: str) -> None:
+        _, options = parse_options_header(content_type)
+        boundary = options.get(b"boundary")
+        if not boundary:
+            raise MalformedBodyError("The Content-Type of the form has no boundary.")
+        self.media_type: str | None = None
+        self.name: str | None = None
+        self._found = False
+        self._ended = False
+        self._pieces: list[bytes] = []
+        self._headers: dict[str, bytes] = {}
+        self._header = self._value = b""
+        try:
+            self._parser = MultipartParser(
+                boundary,
+                {
+                    "on_part_begin": self._begin_part,
+                    "on_header_field": self._read_header,
+                    "on_header_value": self._read_value,
+                    "on_header_end": self._end_header,
+                    "on_headers_finished": self._end_headers,
+                    "on_part_data": self._read_data,
+                    "on_end": self._end,
+                },
+            )
+        except FormParserError as error:
+            raise MalformedBodyError(f"The form can't be read: {error}.") from None
+
+    @property
+    def has_file(self) -> bool:
+        """Return whether the file has begun, and its type and name are known."""
+        return self._found
+
+    def feed(self, piece: bytes) -> bytes:
+        """Return the bytes of the file in the next piece of the body.
+
+        Raises MalformedBodyError, and InvalidRequestError for a second file or another field.
+        """
+        try:
+            self._parser.write(piece)
+        except FormParserError as error:
+            raise MalformedBodyError(f"The form can't be read: {error}.") from None
+        data, self._pieces = b"".join(self._pieces), []
+        return data
+
+    def finish(self) -> None:
+        """Raise MalformedBodyError where the form is incomplete, InvalidRequestError where it has no file."""
+        if not self._ended:
+            raise MalformedBodyError("The form is incomplete: expected a final boundary.")
+        if not self._found:
+            raise InvalidRequestError("The form has no file: send it as a part with a filename.")
+
+    def _begin_part(self) -> None:
+        self._headers = {}
+
+    def _read_header(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def _read_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _end_header(self) -> None:
+        self._headers[self._header.decode("latin-1").lower()] = self._value
+        self._header = self._value = b""
+
+    def _end_headers(self) -> None:
+        _, options = parse_options_header(self._headers.get("content-disposition", b""))
+        name = options.get(b"filename")
+        if name is None:
+            field = options.get(b"name", b"").decode(errors="replace")
+            raise InvalidRequestError(
+                f"Expected only a file in the form, got the field {field!r}; send options as query parameters."
+            )
+        if self._found:
+            raise InvalidRequestError("Expected one file in the form, got more; send one dataset in each request.")
+        self._found = True
+        self.name = name.decode(errors="replace")
+        self.media_type = self._headers.get("content-type", b"").decode("latin-1") or None
+
+    def _read_data(self, data: bytes, start: int, end: int) -> None:
+        self._pieces.append(data[start:end])
+
+    def _end(self) -> None:
+        self._ended = True
+
 
 KINDS: Mapping[str, ColumnKind] = {kind: kind for kind in get_args(ColumnKind)}
 UNNAMED = "dataset"
@@ -50,7 +141,7 @@ async def received(request: Request, limits: RequestLimits) -> AsyncIterator[Rec
     """
     content_type = request.headers.get("content-type", "")
     decompressor = Decompressor(",".join(request.headers.getlist("content-encoding")), limits.max_upload_bytes)
-    form = OneFile(content_type) if media_type_of(content_type) == FORM else None
+    form = _OneFile(content_type) if media_type_of(content_type) == FORM else None
     found = None if form is not None else table_format_of(content_type)
     async with spooled(limits.spool_directory, max_bytes=limits.max_upload_bytes) as file:
         if found is not None and found.is_read_whole:
@@ -84,7 +175,7 @@ async def _unpacked(request: Request, decompressor: Decompressor, limits: Reques
 
 
 async def _take_apart(
-    pieces: AsyncIterator[bytes], form: OneFile, file: SpoolFile, limits: RequestLimits
+    pieces: AsyncIterator[bytes], form: _OneFile, file: SpoolFile, limits: RequestLimits
 ) -> tuple[TableFormat, str]:
     """Write the form's file; return its format, and its media type in the form."""
     found: TableFormat | None = None

@@ -8,14 +8,13 @@ import numpy as np
 
 from app.errors import ConflictError
 from app.prediction import USUAL, PredictRequest, ServedVersion, predict
-from app.tasks.union import task_of
+from app.tasks import task_of
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.values import Label
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.decisions import most_probable
-from relevance_bayes.tasks.options import PredictOptions, cost_in_rows
-from relevance_bayes.tasks.prediction import Means, Probabilities
+from relevance_bayes.tasks.prediction import Means, PredictOptions, Probabilities, cost_in_rows
 
 AT = "/with"
 """The JSON pointer to the second version in the request."""

@@ -8,19 +8,17 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
 
+from app.evaluation.jobs import EvaluationPlan
 from app.evaluation.metrics.classes import ClassScores
 from app.evaluation.metrics.numbers import NumberScores
-from app.evaluation.planning import EvaluationPlan
 from app.jobs.records import Job
 from app.jobs.worker.attempts import JobAttempt
 from app.prediction import ServedVersion, evaluate_block
-from app.prediction.dataset_rows import reported_blocks, version_at_hand
-from app.prediction.training_rows import KnownRows, seen_rows, training_rows_of
+from app.prediction.dataset_rows import KnownRows, reported_blocks, seen_rows, training_rows_of, version_at_hand
 from relevance_bayes.core.types import Mask
 from relevance_bayes.records.evaluations import AnyEvaluationResult
 from relevance_bayes.records.values import Label
-from relevance_bayes.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
-from relevance_bayes.tasks.prediction import LabelledBlock
+from relevance_bayes.tasks.prediction import Labelled, LabelledBlock, LabelledClasses, LabelledNumbers
 
 Scores: TypeAlias = NumberScores | ClassScores
 

@@ -11,24 +11,28 @@ import numpy as np
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.evaluation.evaluate import ScoreAccumulator
-from app.evaluation.jobs import PROMOTION_RESULT
+from app.evaluation.jobs import PROMOTION_RESULT, PromotionPlan
 from app.evaluation.metrics.losses import losses
 from app.evaluation.metrics.paired import PairedDifferences, verdict
-from app.evaluation.planning import PromotionPlan
-from app.http.conditions import UNCONDITIONAL
+from app.http.conditional_requests import UNCONDITIONAL
 from app.jobs.records import Job, JobFailure
 from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import JobAttempt
 from app.prediction import ServedVersion, evaluate_block
-from app.prediction.dataset_rows import reported_blocks, version_at_hand
-from app.prediction.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
+from app.prediction.dataset_rows import (
+    KEY_SEED,
+    KnownRows,
+    reported_blocks,
+    seen_rows,
+    training_rows_of,
+    version_at_hand,
+)
 from app.registry.alias_repository import AliasRepository
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.evaluations import Metric
+from relevance_bayes.records.evaluations import AnyPromotionResult, Metric, PromotionRequest, PromotionResult
 from relevance_bayes.records.models import MAX_REASON_LENGTH
-from relevance_bayes.records.promotions import AnyPromotionResult, PromotionRequest, PromotionResult
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.tasks.prediction import LabelledBlock
 from relevance_bayes.tasks.rows import content_hash

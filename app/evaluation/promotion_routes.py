@@ -11,16 +11,15 @@ from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifie
 from app.http.idempotency import Idempotency, Key, named, once
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import Wait
-from app.http.negotiation import AcceptsJson, media_type_of
+from app.http.negotiation import AcceptsJson, media_type_of, to_json
 from app.http.openapi import json_body, problems
 from app.http.references import AliasName, ModelName, refuse_no_alias
-from app.http.rendering import to_json
 from app.jobs.records import Job
 from app.jobs.schemas import ScoringsQuery
 from app.jobs.service import JobService
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.promotions import Promotion, PromotionRequest
+from relevance_bayes.records.evaluations import Promotion, PromotionRequest
+from relevance_bayes.records.json import Page
 
 TAG = "Promotions"
 router = APIRouter(prefix="/v1/promotions", tags=[TAG], dependencies=[AcceptsJson])

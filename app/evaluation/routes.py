@@ -4,9 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.evaluation.comparison_codec import comparison_json
 from app.evaluation.jobs import EVALUATION, evaluation_record
-from app.evaluation.responses import ClassesComparisonOut, NumbersComparisonOut
+from app.evaluation.responses import ClassesComparisonOut, NumbersComparisonOut, comparison_json
 from app.evaluation.service import EvaluationService
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier, limits_of
@@ -14,10 +13,9 @@ from app.http.disconnection import run_for_client
 from app.http.idempotency import Idempotency, Key, named, once
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import Wait
-from app.http.negotiation import AcceptsJson, media_type_of
+from app.http.negotiation import AcceptsJson, media_type_of, to_json
 from app.http.openapi import json_body, problems
 from app.http.references import VersionReference
-from app.http.rendering import to_json
 from app.jobs.records import Job, JobFilter
 from app.jobs.schemas import ScoringsQuery, StateQuery
 from app.jobs.service import JobService
@@ -25,7 +23,7 @@ from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from relevance_bayes.records.evaluations import Evaluation
-from relevance_bayes.records.pages import Page
+from relevance_bayes.records.json import Page
 
 TAG = "Evaluations"
 router = APIRouter(prefix="/v1/evaluations", tags=[TAG], dependencies=[AcceptsJson])

@@ -7,8 +7,7 @@ from uuid import UUID
 
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.datasets.repository import DatasetRepository
-from app.evaluation.jobs import EVALUATION, PROMOTION
-from app.evaluation.planning import plan_evaluation, plan_promotion
+from app.evaluation.jobs import EVALUATION, PROMOTION, plan_evaluation, plan_promotion
 from app.http.idempotency_records import Keyed
 from app.jobs.records import Job
 from app.jobs.service import ended
@@ -16,9 +15,8 @@ from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import enqueue
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.evaluations import EvaluationRequest
+from relevance_bayes.records.evaluations import EvaluationRequest, PromotionRequest
 from relevance_bayes.records.jobs import JobKind
-from relevance_bayes.records.promotions import PromotionRequest
 
 JudgingRequest: TypeAlias = EvaluationRequest | PromotionRequest
 """The requests for jobs that compare predictions with the target."""

@@ -13,10 +13,9 @@ import numpy as np
 from pydantic import JsonValue
 
 from app.errors import ConflictError, MalformedBodyError, NotInstalledError, TooLargeError
-from relevance_bayes.documents import arrays as npz
-from relevance_bayes.documents.arrays import DOCUMENT_NAME, ENDING
-from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.documents.schema import DOCUMENT, document_of
+from relevance_bayes.documents import schema as npz
+from relevance_bayes.documents.reports import ExportedVersion
+from relevance_bayes.documents.schema import DOCUMENT, DOCUMENT_NAME, ENDING, document_of
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 Format: TypeAlias = Literal["json", "npz", "onnx", "python"]

@@ -17,13 +17,12 @@ from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, conditional
 from app.http.dependencies import Owner, ServicesDependency, limits_of, unpacked_body_of
 from app.http.idempotency import Idempotency, Key, named, once
 from app.http.idempotency_records import Keyed, StoredResponse
-from app.http.negotiation import AcceptsJson, accepts, media_type_of
+from app.http.negotiation import AcceptsJson, accepts, media_type_of, to_json
 from app.http.openapi import file_body, problems
 from app.http.references import ModelName, VersionReference
-from app.http.rendering import to_json
 from app.registry.records import Version
 from app.tasks.responses import version_record
-from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.documents.reports import ExportedVersion
 from relevance_bayes.documents.schema import DOCUMENT, version_of
 from relevance_bayes.records import versions
 

@@ -8,12 +8,12 @@ from app.http.key_repository import IdempotencyKeyRepository
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import check_model_quota
-from app.tasks.union import task_of
-from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.records.lineage import ImportedFrom
-from relevance_bayes.records.references import Reference
-from relevance_bayes.tasks.options import refuse
+from app.tasks import task_of
+from relevance_bayes.documents.reports import ExportedVersion
+from relevance_bayes.records.models import Reference
+from relevance_bayes.records.versions import ImportedFrom
 from relevance_bayes.tasks.planning import name_faults
+from relevance_bayes.tasks.prediction import refuse
 from relevance_bayes.tasks.union import NewVersion
 
 

@@ -11,7 +11,7 @@ from app.formats.streams import FlatTable
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.records.values import text_of
 from relevance_bayes.tables.columns import BooleanArray, CategoryArray, Column, Labels, NumberArray, TimestampArray
-from relevance_bayes.tables.formulas import escaped
+from relevance_bayes.tables.kinds import escaped
 
 AnyArray: TypeAlias = "pa.Array[pa.Scalar[pa.DataType]]"
 

@@ -1,14 +1,108 @@
-"""Authentication and authorization of requests, for every protocol."""
+"""Authentication and authorization of requests, for every protocol: keys, session cookies, projects."""
 
+import asyncio
 import re
-from collections.abc import Collection
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import unquote
 
-from app.http.paths import INFERENCE, LIMITS, OWN, is_below
-from app.http.projects import project_of
+import anyio
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from app.errors import CrossSiteError, UnauthenticatedError, UnavailableError
+from app.http.paths import INFERENCE, LIMITS, OWN, is_below, path_of
 from app.identity import LOCAL, Principal
+from relevance_bayes.records.accounts import KeyScope
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.keys import KeyScope
+
+PROJECT_HEADER = "Relevance-Project"
+PROJECT_HEADER_NAME = PROJECT_HEADER.lower().encode()
+"""The header's name in requests, and in the metadata of gRPC."""
+
+PROJECT_DESCRIPTION = (
+    "The project in which the request acts: the owner whose resources it sees, with the characters of a URL's path. "
+    "By default it is the owner of the API key, token or session. 404 where that is no member of such a project."
+)
+
+
+def joined(headers: Sequence[bytes]) -> bytes:
+    """Return several headers as the one that they are equivalent to (RFC 9110, section 5.3)."""
+    return b", ".join(headers)
+
+
+def project_of(header: bytes) -> str:
+    """Return the owner in a header: UTF-8, percent-encoded as in a URL's path."""
+    return unquote(header.decode("utf-8", "replace"))
+
+
+NAME = b"relevance-session"
+HOST_NAME = b"__Host-relevance-session"
+"""The name under https: browsers accept it with `Secure` alone, and from no other host or path."""
+
+_COOKIES = re.compile(rb"(?:^|;)[ \t]*((?:__Host-)?relevance-session)=([^; \t]*)")
+
+OWN_SITES = frozenset({"same-origin", "none"})
+"""The values of `Sec-Fetch-Site` of requests by a page of the same origin, and by the user."""
+
+
+def session_of(scope: Scope) -> bytes | None:
+    """Return the secret of a request's session; None where it has none, or several.
+
+    Under https the other name is ignored, since pages of other hosts of a domain can set it.
+    """
+    cookies = b";".join(value for name, value in scope["headers"] if name == b"cookie")
+    found: list[tuple[bytes, bytes]] = _COOKIES.findall(cookies)
+    secrets = [secret for name, secret in found if name == HOST_NAME]
+    if not secrets and scope["scheme"] != "https":
+        secrets = [secret for _, secret in found]
+    return secrets[0] if len(secrets) == 1 else None
+
+
+def session_cookie(scope: Scope, secret: str, *, seconds: int) -> str:
+    """Return the `Set-Cookie` header of a new session.
+
+    It is `Secure` where the scheme of the request is https or, behind a proxy that ends TLS, that of its page's origin.
+    """
+    is_secure = scope["scheme"] == "https" or Headers(scope=scope).get("origin", "").startswith("https://")
+    return _cookie(HOST_NAME if is_secure else NAME, secret, seconds)
+
+
+def expired_cookies() -> tuple[str, str]:
+    """Return the `Set-Cookie` headers that remove the cookie of a session under both names."""
+    return _cookie(HOST_NAME, "", 0), _cookie(NAME, "", 0)
+
+
+def check_own_page(scope: Scope, *, needs_origin: bool) -> None:
+    """Raise CrossSiteError for a request by a page of another origin, and, where it `needs_origin`, for one of unknown
+    origin.
+
+    `Origin` is compared where the browser sends no `Sec-Fetch-Site`, as by http. It is `null` for pages without an
+    origin, such as files and sandboxed frames.
+    """
+    headers = Headers(scope=scope)
+    sites, origins = set(headers.getlist("sec-fetch-site")), set(headers.getlist("origin"))
+    if sites:
+        is_own, got = sites <= OWN_SITES, f"Sec-Fetch-Site: {', '.join(sorted(sites))}"
+    elif origins:
+        is_own, got = origins <= _origins(scope, headers), f"Origin: {', '.join(sorted(origins))}"
+    else:
+        is_own, got = not needs_origin, "neither `Sec-Fetch-Site` nor `Origin`"
+    if not is_own:
+        raise CrossSiteError(f"Expected a request by a page of this service, got {got}.")
+
+
+def _origins(scope: Scope, headers: Headers) -> set[str]:
+    """Return the origins of this service's pages; https is one of them, since a proxy may end TLS."""
+    return {f"{scheme}://{headers.get('host', '').lower()}" for scheme in ("https", scope["scheme"])}
+
+
+def _cookie(name: bytes, secret: str, seconds: int) -> str:
+    secure = "; Secure" if name == HOST_NAME else ""
+    return f"{name.decode()}={secret}; Max-Age={seconds}; Path=/; HttpOnly; SameSite=Strict{secure}"
+
 
 HOW_TO_SEND = "Send a valid API key or token as `Authorization: Bearer <key>`."
 
@@ -154,3 +248,52 @@ def sufficient_scopes(method: str, path: str) -> tuple[KeyScope, ...]:
     if is_below(path, BATCH_PREDICTIONS) or _OUTCOMES.fullmatch(path):
         return ("predict", "train")
     return ("predict",) if method == "POST" and _PREDICTING.fullmatch(path) else ("train",)
+
+
+CHECK_SECONDS = 2.0
+"""The seconds between two checks of a request that waits. Keys and sessions are known for a second, so it ends within
+about three after its credential was revoked."""
+
+
+@dataclass(frozen=True)
+class Reauthentication:
+    """Authenticates requests again by what their first authentication had."""
+
+    authenticator: Authenticator
+
+    async def check(self, scope: Scope) -> None:
+        """Raise UnauthenticatedError where a request would be refused now; while the database is away it would not."""
+        keys = [value for name, value in scope["headers"] if name == b"authorization"]
+        session = None if keys else session_of(scope)
+        try:
+            found = self.authenticator.known(keys, session) or await self.authenticator.authenticate(keys, session)
+            named = [value for name, value in scope["headers"] if name == PROJECT_HEADER_NAME]
+            if named and found is not None:
+                found = await in_project(self.authenticator, found, joined(named))
+        except UnavailableError:
+            return
+        except NotFoundError:
+            found = None
+        if found is None or not found.has_any(sufficient_scopes(scope["method"], path_of(scope))):
+            raise UnauthenticatedError(HOW_TO_SEND)
+
+
+@dataclass(frozen=True)
+class LastingRequest:
+    """A request that waits, and is authenticated again every CHECK_SECONDS, and before each part of its response."""
+
+    scope: Scope
+    reauthentication: Reauthentication
+
+    async def check(self) -> None:
+        """Authenticate the request by what is known, or the database has now; raises UnauthenticatedError."""
+        await self.reauthentication.check(self.scope)
+
+    async def wait(self, event: asyncio.Event, seconds: float) -> bool:
+        """Wait for an event, for at most so many seconds; return whether it is set. Raises UnauthenticatedError."""
+        end = time.monotonic() + seconds
+        while not event.is_set() and (left := end - time.monotonic()) > 0:
+            with anyio.move_on_after(min(left, CHECK_SECONDS)):
+                await event.wait()
+            await self.check()
+        return event.is_set()

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Header
@@ -9,8 +10,35 @@ from pydantic.json_schema import SkipJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.http.conditions import ANY, Condition
+from app.errors import PreconditionFailedError
 from relevance_bayes.records.errors import Fault, InvalidRequestError
+
+ANY = "*"
+"""Stands for whatever tag a thing has; tags themselves are quoted."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Tags of which a thing is to have one (`match`), or to have none (`none_match`); None is no condition.
+
+    Each state of a thing has a tag of its own, in quotation marks; ANY is every one of them.
+    """
+
+    match: frozenset[str] | None = None
+    none_match: frozenset[str] | None = None
+
+    def require(self, what: str, tag: str | None) -> None:
+        """Raise PreconditionFailedError unless a thing with this tag (None: there is no such thing) may be changed."""
+        if self.match is not None and tag is None:
+            raise PreconditionFailedError(f"{what} is not there.")
+        if self.match is not None and not self.match & {tag, ANY}:
+            raise PreconditionFailedError(f"{what} has changed since it was looked at: look again.")
+        if self.none_match is not None and tag is not None and self.none_match & {tag, ANY}:
+            raise PreconditionFailedError(f"{what} is there already.")
+
+
+UNCONDITIONAL = Condition()
+
 
 IF_MATCH = "If-Match"
 IF_NONE_MATCH = "If-None-Match"
@@ -55,11 +83,11 @@ _NoneMatch = Annotated[
 
 
 async def _change_condition(request: Request, _match: _Match = None, _none_match: _NoneMatch = None) -> Condition:
-    return condition_of(request)
+    return _condition_of(request)
 
 
 async def _removal_condition(request: Request, _match: _Match = None) -> Condition:
-    return condition_of(request)
+    return _condition_of(request)
 
 
 ChangeCondition = Annotated[Condition, Depends(_change_condition)]
@@ -69,7 +97,7 @@ RemovalCondition = Annotated[Condition, Depends(_removal_condition)]
 """The precondition of a change of an existing resource."""
 
 
-def condition_of(request: Request) -> Condition:
+def _condition_of(request: Request) -> Condition:
     """Return the preconditions of a request; raises InvalidRequestError for a malformed header."""
     return Condition(_tags(request, IF_MATCH), _tags(request, IF_NONE_MATCH))
 

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.http.idempotency import REPLAYED
 from app.http.middleware import REQUEST_ID_HEADER
 from app.http.problems import REQUEST_ID, ProblemKind, problem_response
-from app.http.security_headers import SECURITY_HEADERS
+from app.http.response_headers import SECURITY_HEADERS
 from app.identity import new_request_id
 from app.tracing.spans import TRACERESPONSE
 

@@ -10,7 +10,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from app.http.decompression import Decompressor, expanded
+from app.http.content_encodings import Decompressor, expanded
 from app.http.fast_path import body_of
 from app.http.negotiation import media_type_of
 from app.identity import Principal

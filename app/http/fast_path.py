@@ -13,7 +13,7 @@ from app.errors import MalformedBodyError
 from app.http.handlers import problem_of
 from app.http.paths import TEMPLATE
 from relevance_bayes.records.errors import RelevanceError
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.models import Reference
 
 
 class RawRoute(APIRoute):

@@ -21,7 +21,7 @@ from app.http.problems import (
     kind_of,
     problem_response,
 )
-from app.http.security_headers import SECURITY_HEADERS
+from app.http.response_headers import SECURITY_HEADERS
 from relevance_bayes.records.errors import InvalidRequestError, RelevanceError, sentence
 
 log = structlog.stdlib.get_logger("app.problems")

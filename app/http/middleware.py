@@ -1,4 +1,4 @@
-"""The middleware of all requests, in plain ASGI: request id, access log, API key, maximum body size."""
+"""The middleware of all requests, in plain ASGI: request id, access log, API key, maximum body size; HEAD by GET."""
 
 import asyncio
 import re
@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 from urllib.parse import unquote_plus
 
+import anyio
 import structlog
 from anyio import to_thread
 from starlette.responses import Response
@@ -18,37 +19,36 @@ from app.errors import CrossSiteError, MisdirectedError, RateLimitError, TooLarg
 from app.http.authentication import (
     HOW_TO_SEND,
     LOGOUT,
+    PROJECT_HEADER_NAME,
     PROJECTS,
     READING,
     REFUSED,
     Authenticator,
+    check_own_page,
     in_project,
     is_refusal,
+    joined,
+    session_of,
     sufficient_scopes,
 )
-from app.http.hosts import Hosts, is_page
-from app.http.origins import PRINCIPAL, NoRefusals, Refusals, origin_of
+from app.http.origins import PRINCIPAL, Hosts, NoRefusals, Refusals, is_page, origin_of
 from app.http.paths import is_below, is_protected, path_of
 from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
-from app.http.projects import HEADER_NAME, joined
 from app.http.rate_limits import CURRENT as RATES
 from app.http.rate_limits import RateLimits, Unlimited, is_limited
-from app.http.request_metrics import RequestMetrics
-from app.http.request_tracing import end_request, start_request
-from app.http.security_headers import COMMON, HAS_POLICY, SECURITY_HEADERS, encoded
-from app.http.session_cookies import check_own_page, session_of
-from app.http.staleness import CURRENT, Staleness
+from app.http.response_headers import COMMON, CURRENT_STALENESS, HAS_POLICY, SECURITY_HEADERS, Staleness, encoded
+from app.http.telemetry import RequestMetrics, end_request, start_request
 from app.identity import Principal, new_request_id
 from app.origin import CURRENT as CURRENT_ORIGIN
 from app.tracing.spans import CURRENT_REQUEST, NO_SPAN, TRACERESPONSE, Tracer
+from relevance_bayes.records.accounts import KeyScope
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.records.keys import KeyScope
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"
 _TRACERESPONSE = TRACERESPONSE.encode()
 _OF_BROWSERS = frozenset({b"origin", b"sec-fetch-site"})
-_READ = frozenset({b"host", b"authorization", b"content-length", _REQUEST_ID, HEADER_NAME, *_OF_BROWSERS})
+_READ = frozenset({b"host", b"authorization", b"content-length", _REQUEST_ID, PROJECT_HEADER_NAME, *_OF_BROWSERS})
 """The headers that the middleware reads; one look-up for each other header takes less than a comparison with each."""
 
 MAX_PATHS, MAX_PATH_LENGTH = 1_000, 256
@@ -62,7 +62,7 @@ _STALE = (b"relevance-stale", b"1")
 _OF_SESSION = (b"vary", b"cookie")
 """A browser's cache keeps no response of one session for the next."""
 
-_OF_PROJECT = (b"vary", HEADER_NAME)
+_OF_PROJECT = (b"vary", PROJECT_HEADER_NAME)
 """A cache keeps no response of one project for another; responses to POST are not kept."""
 
 _HAS_SESSION = "has_session"
@@ -126,7 +126,7 @@ def _path_rules(method: str, path: str) -> PathRules:
 _kept_path_rules = lru_cache(MAX_PATHS)(_path_rules)
 
 
-class SentHeaders:
+class _SentHeaders:
     """The headers that the middleware reads, in the order of a request: the request's id and the project that the
     client names, if any, all Authorization headers, Content-Length, and all of `Host`; and whether one is of a browser.
     """
@@ -183,14 +183,14 @@ class Entrance:
         method: str = scope["method"]
         path = path_of(scope) if scope.get("root_path") else scope["path"]
         rules = (_kept_path_rules if len(path) <= MAX_PATH_LENGTH else _path_rules)(method, path)
-        sent = SentHeaders(scope["headers"])
+        sent = _SentHeaders(scope["headers"])
         request_id = new_request_id() if not sent.request_id else request_id_of(sent.request_id)
         state = scope.setdefault("state", {})
         state[REQUEST_ID] = request_id
         CURRENT_REQUEST.set(request_id)
         span = NO_SPAN if self._tracer is None else start_request(self._tracer, scope, path, request_id)
         staleness = Staleness()
-        CURRENT.set(staleness)
+        CURRENT_STALENESS.set(staleness)
         RATES.set(None)
         CURRENT_ORIGIN.set(partial(origin_of, scope))
         status = 500  # the status that the client gets for an exception raised here
@@ -252,7 +252,7 @@ class Entrance:
                 return fast_path
         return self._app
 
-    async def _refusal(self, scope: Scope, path: str, rules: PathRules, sent: SentHeaders) -> Response | None:
+    async def _refusal(self, scope: Scope, path: str, rules: PathRules, sent: _SentHeaders) -> Response | None:
         """Return the response that refuses the request, or None after the principal is set in the scope.
 
         Raises UnavailableError where the key can't be checked, MisdirectedError, CrossSiteError, and RateLimitError.
@@ -357,3 +357,32 @@ def _counted(receive: Receive, maximum: int) -> Callable[[], Awaitable[Message]]
         return message
 
     return counted
+
+
+class HeadRequests:
+    """A middleware that responds to HEAD with the headers of the application's response to GET.
+
+    The application is cancelled once its headers are sent: no file is read, and no event stream waits.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        with anyio.CancelScope() as answered:
+
+            async def send_headers(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    await send(message)
+                    await send({"type": "http.response.body", "body": b""})
+                    answered.cancel()
+
+            # A copy of the scope: the server omits the body of a HEAD response by the method of its own scope.
+            got = {**scope, "method": "GET"}
+            try:
+                await self._app(got, receive, send_headers)
+            finally:
+                scope["route"] = got.get("route")

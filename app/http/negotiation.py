@@ -1,15 +1,18 @@
-"""Content negotiation: the media types of requests and responses."""
+"""Content negotiation: the media types of requests and responses; records as JSON and server-sent events."""
 
 import re
 from collections.abc import Sequence
 
 from fastapi import Depends
+from fastapi.sse import format_sse_event
+from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from app.formats import ROW_FORMATS, TABLE_FORMATS, WRITABLE_FORMATS, by_media_type, by_suffix
 from app.formats.format import Format, TableFormat, WritableFormat
 from app.formats.images import ImageMediaType
+from relevance_bayes.records.jobs import Event
 
 FORM = "multipart/form-data"
 EVENT_STREAM = "text/event-stream"
@@ -93,7 +96,7 @@ def weight(accept: str | None, media_type: str) -> float:
     return 0.0
 
 
-def accepts_json(accept: str | None) -> bool:
+def _accepts_json(accept: str | None) -> bool:
     """Return whether an Accept header (None: absent) accepts JSON."""
     return accepts(accept, "application/json")
 
@@ -133,7 +136,7 @@ def require_events_accept(accept: Sequence[str]) -> None:
 def require_json_accept(request: Request) -> None:
     """Raise 406 where the client does not accept JSON."""
     accept = request.headers.getlist("accept")
-    if not accepts_json(",".join(accept) if accept else None):
+    if not _accepts_json(",".join(accept) if accept else None):
         raise HTTPException(406, "Expected application/json in the Accept header, got only other types.")
 
 
@@ -143,3 +146,39 @@ async def _require_json_accept(request: Request) -> None:
 
 AcceptsJson = Depends(_require_json_accept)
 """The dependency of routes that respond only in JSON: 406 where the client does not accept it."""
+
+
+_ADAPTERS: dict[type, TypeAdapter[object]] = {}
+"""Adapters by class, made at first use."""
+
+
+def to_json(record: object) -> bytes:
+    """Return a record as JSON; its class must not be generic."""
+    kind = type(record)
+    adapter = _ADAPTERS.get(kind)
+    if adapter is None:
+        adapter = _ADAPTERS.setdefault(kind, TypeAdapter(kind))
+    return adapter.dump_json(record)
+
+
+RETRY_MILLISECONDS = 1000
+"""The delay after which a client reconnects when its stream breaks."""
+
+BEGINNING = format_sse_event(retry=RETRY_MILLISECONDS)
+KEEP_ALIVE = "keep-alive"
+"""The comment that keeps an idle connection open through proxies."""
+
+
+def rendered(event: Event) -> bytes:
+    """Return an event as bytes: its number as `id`, its kind as `event`, its JSON as `data`."""
+    return message(str(event.number), event.kind, event)
+
+
+def message(event_id: str, kind: str, record: object) -> bytes:
+    """Return a record as the message with this `id`, and this kind as `event`."""
+    return format_sse_event(id=event_id, event=kind, data_str=to_json(record).decode())
+
+
+def keep_alive(event_id: str) -> bytes:
+    """Return a comment with an `id`, which a client that reconnects sends, though it has received no later event."""
+    return format_sse_event(id=event_id, comment=KEEP_ALIVE)

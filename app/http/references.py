@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path
 
 from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.references import ALIAS_PATTERN, NUMBER_PATTERN, Reference, is_alias
+from relevance_bayes.records.models import ALIAS_PATTERN, NUMBER_PATTERN, Reference, is_alias
 
 ModelName = Annotated[str, Path(description="The model's name.")]
 VersionName = Annotated[

@@ -8,15 +8,14 @@ from starlette.types import Receive, Scope, Send
 
 from app import __version__
 from app.errors import MalformedBodyError
-from app.http.decompression import expanded
+from app.http.bodies import LargeBody
+from app.http.content_encodings import expanded
 from app.http.dependencies import Owner, Services, ServicesDependency, content_encoding_of
 from app.http.fast_path import FastPath, RawRoute, documented, reference_of
-from app.http.large_bodies import LargeBody
+from app.http.health import ReadinessDependency, ShutdownDependency
 from app.http.openapi import inference_problems, json_body
 from app.http.paths import INFERENCE
-from app.http.readiness import ReadinessDependency
 from app.http.references import ModelName, VersionName
-from app.http.shutdown import ShutdownDependency
 from app.inference.schemas import (
     IndexedOut,
     InferenceDoneOut,
@@ -37,7 +36,7 @@ from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import Counted
 from app.registry.catalogue import Catalogue
 from app.registry.records import Version
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.models import Reference
 
 HEADER_LENGTH = b"inference-header-content-length"
 

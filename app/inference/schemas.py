@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from app.inference.signature import Kind
 from app.inference.tensors import DATATYPES
 from app.prediction.usage_counts import Counted
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.models import Reference
 
 Datatype: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": list(DATATYPES)})]
 Parameter: TypeAlias = bool | int | float | str | Sequence[str | int | float | bool]

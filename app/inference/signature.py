@@ -21,7 +21,7 @@ from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.errors import Fault
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.models import Reference
 from relevance_bayes.records.values import ColumnKind, Label
 from relevance_bayes.tables.columns import Block, Labels, NumberBlock, no_rows
 from relevance_bayes.tasks.prediction import Probabilities, RowPredictions

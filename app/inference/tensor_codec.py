@@ -15,13 +15,12 @@ from app.inference.signature import Output, block_of, inputs_of, outputs_of, ten
 from app.inference.tensors import TEXT, Tensor, from_bytes, to_bytes, to_json
 from app.prediction import USUAL, PredictRequest, ServedVersion
 from app.prediction.json_codec import max_containers
-from app.prediction.row_ids import RowIds, check_row_ids
+from app.prediction.predict import RowIds, check_row_ids
 from app.prediction.runner import YieldGil, is_read_quickly, no_yield
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.cancellation import check_cancelled
-from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import RowPredictions
+from relevance_bayes.tasks.prediction import PredictOptions, RowPredictions
 
 _CUT = b"\0"
 """The placeholder of a tensor's values in a template; JSON has no such byte."""

@@ -12,7 +12,7 @@ from app.database.transaction import Transaction
 from app.jobs.records import Checkpoint, StoredCheckpoint
 from app.jobs.tables import JobCheckpointRow, JobRow
 from relevance_bayes.core.algorithms.state import State
-from relevance_bayes.core.fitting import LogEntry
+from relevance_bayes.core.models.fitting import LogEntry
 from relevance_bayes.records.jobs import Resumption
 
 

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from app.malloc import tune_malloc
 from relevance_bayes import tasks
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.fitting import FitLog, LogEntry
+from relevance_bayes.core.models.fitting import FitLog, LogEntry
 from relevance_bayes.core.selection import Step
 from relevance_bayes.tasks.fit import Fit, Fitted, Limits, Trainer
 

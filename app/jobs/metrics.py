@@ -7,7 +7,7 @@ from app.database.transaction import Transaction
 from app.jobs.queue.dbos_internals import QUEUE, SCORING_QUEUE, lane
 from app.jobs.records import SeenWorker
 from app.jobs.statistics_repository import BOUNDS, NEVER_STARTED, BacklogRepository, TotalRepository, WorkerRepository
-from app.metrics.numbers import Family, MetricSample, counter, gauge, sums
+from app.metrics import Family, MetricSample, counter, gauge, sums
 from relevance_bayes.records.jobs import FINISHED, NOUNS, UNFINISHED
 
 JOBS = gauge("relevance_jobs", "Jobs that have not ended, by kind and state.", "kind", "state")

@@ -8,7 +8,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from app.database.keyset import KeysetPage
 from app.errors import ConflictError
-from relevance_bayes.core.fitting import LogEntry
+from relevance_bayes.core.models.fitting import LogEntry
 from relevance_bayes.records.errors import Fault, NotFoundError
 from relevance_bayes.records.jobs import (
     JOB_PATHS,

@@ -16,19 +16,26 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from app.errors import UnauthenticatedError, UnavailableError
+from app.http.authentication import LastingRequest
 from app.http.dependencies import Owner, ServicesDependency, identifier
 from app.http.lists import Limit, Wait
-from app.http.negotiation import EVENT_STREAM, AcceptsJson, prefers_events, require_events_accept
+from app.http.negotiation import (
+    BEGINNING,
+    EVENT_STREAM,
+    AcceptsJson,
+    keep_alive,
+    prefers_events,
+    rendered,
+    require_events_accept,
+)
 from app.http.openapi import problems
-from app.http.reauthentication import LastingRequest
-from app.http.rendering import BEGINNING, keep_alive, rendered
 from app.jobs.records import Position, changes_id
 from app.jobs.schemas import POSITION_PATTERN, AllJobsQuery, JobChangesQuery, job_summary
 from app.jobs.service import JobService
 from app.jobs.waiter import Batch, JobWaiter, JobWaiterDependency, LastingRequestDependency, WaitingRequests
 from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError
 from relevance_bayes.records.jobs import JOB_PATHS, NOUNS, Event, JobKind, JobPage, Transition
-from relevance_bayes.records.pages import Page
+from relevance_bayes.records.json import Page
 
 KEEP_ALIVE_SECONDS = 15.0
 """Seconds without an event after which a stream sends a comment as a keep-alive."""

@@ -9,7 +9,7 @@ from app.http.lists import ListQuery
 from app.http.problems import ProblemKind
 from app.jobs.records import Job, JobFailure, JobFilter
 from relevance_bayes.records.jobs import JobBase, JobKind, JobProblem, JobState, JobSummary, VersionName
-from relevance_bayes.records.references import MAX_NUMBER
+from relevance_bayes.records.models import MAX_NUMBER
 
 POSITION_PATTERN = "^(0|[0-9a-f]{16}-[1-9][0-9]{0,17})$"
 """The text of a position among the changes of jobs."""

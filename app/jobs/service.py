@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from uuid import UUID
 
+from app.accounts.limit_repository import OwnerLimitsRepository
 from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError, TrainingTimeError, UnavailableError
 from app.jobs.records import ALL, Job, JobChanges, JobFilter, JobList, Position, QueueControl
 from app.jobs.repository import JobChangeRepository, JobRepository
 from app.jobs.statistics_repository import JobStatisticsRepository
-from app.limits.repository import OwnerLimitsRepository
 from relevance_bayes.records.jobs import FINISHED, Event, JobKind
 
 DAY = timedelta(days=1)

@@ -21,9 +21,9 @@ from starlette.requests import Request
 from app.database.notifier import Notifier
 from app.database.transaction import OpenTransaction
 from app.errors import RateLimitError, UnavailableError
+from app.http.authentication import LastingRequest, Reauthentication
 from app.http.dependencies import services_of
-from app.http.reauthentication import LastingRequest, Reauthentication
-from app.http.rendering import message, rendered
+from app.http.negotiation import message, rendered
 from app.jobs.records import Job, JobFilter, Position
 from app.jobs.repository import JobChangeRepository, JobRepository
 from app.jobs.schemas import job_summary

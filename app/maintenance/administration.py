@@ -7,6 +7,8 @@ from pathlib import Path
 import sqlalchemy
 
 from app.accounts import tables as account_tables
+from app.accounts import tables as limit_tables
+from app.accounts.limits import OwnersWithLimits
 from app.accounts.service import ApiKeys
 from app.audit import tables as audit_tables
 from app.audit.service import Audit
@@ -23,8 +25,6 @@ from app.http import tables as http_tables
 from app.jobs import tables as job_tables
 from app.jobs.queue import client as queue_migrations
 from app.jobs.repository import renew_epochs
-from app.limits import tables as limit_tables
-from app.limits.service import OwnersWithLimits
 from app.origin import acting, command_origin
 from app.outcomes import tables as outcome_tables
 from app.prediction import tables as prediction_tables

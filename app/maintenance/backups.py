@@ -19,15 +19,17 @@ from pydantic import SecretStr, TypeAdapter, ValidationError
 
 from app import __version__
 from app.database import revision, snapshots
-from app.database.copying import CopiedTable, copy_rows, shapes
 from app.database.engine import make_engine
 from app.database.migrations import has_migration
 from app.database.snapshots import (
     Contents,
+    CopiedTable,
     check_unused,
     contents_of,
     contents_of_file,
+    copy_rows,
     path_of,
+    shapes,
     url_of_file,
     write_snapshot,
 )

@@ -1,4 +1,6 @@
-"""CUSUM charts of a version's outcomes, which detect that its predictions no longer hold.
+"""Sums over the outcomes of a version in one hour or day, and its CUSUM charts.
+
+CUSUM charts of a version's outcomes, which detect that its predictions no longer hold.
 
 A chart sums log likelihood ratios of a departure against what was predicted, and starts again where the sum falls below
 0 (Page, 1954). Each ratio has a mean of at most 1 while the predictions hold, whatever the order and the difficulty of
@@ -6,12 +8,57 @@ the rows, so with N charts, each with the threshold log(N g), the mean number of
 least g (Lorden, 1971): see docs/explanation/outcomes.md.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from math import log, log1p
 from uuid import UUID
 
-from relevance_bayes.records.outcomes import Direction, Statistic
+from relevance_bayes.records.outcomes import Direction, LevelCoverage, OutcomeBucket, Statistic
+from relevance_bayes.tasks.prediction import LEVELS
+
+
+@dataclass(frozen=True)
+class OutcomeSums:
+    """Sums over the outcomes of a version: see `app.outcomes.tables.OutcomeHourRow`."""
+
+    number: int
+    start: datetime
+    outcomes: int
+    excluded: int
+    log_score: float
+    expected_log_score: float
+    inside_50: int
+    inside_80: int
+    inside_95: int
+    correct: int
+    confidence: float
+
+    def __add__(self, other: "OutcomeSums") -> "OutcomeSums":
+        """Return the sums of both, with the version and the time of the first."""
+        added = {name: getattr(self, name) + getattr(other, name) for name in SUMS}
+        return replace(self, **added)
+
+    def bucket(self) -> OutcomeBucket:
+        """Return the means, those of numbers or of classes, which alone have a confidence."""
+        of_classes = self.confidence > 0.0
+        outcomes, possible = self.outcomes, self.outcomes - self.excluded
+        inside = zip(LEVELS, (self.inside_50, self.inside_80, self.inside_95), strict=True)
+        return OutcomeBucket(
+            version=self.number,
+            start=self.start,
+            outcomes=outcomes,
+            log_score=self.log_score / possible if possible else None,
+            expected_log_score=self.expected_log_score / possible if possible else None,
+            excluded=self.excluded,
+            coverage=() if of_classes else tuple(LevelCoverage(level, found / outcomes) for level, found in inside),
+            accuracy=self.correct / outcomes if of_classes else None,
+            confidence=self.confidence / outcomes if of_classes else None,
+        )
+
+
+SUMS = tuple(one.name for one in fields(OutcomeSums))[2:]
+"""The names of the sums, also of their columns."""
+
 
 MIN_OUTCOMES_TO_FALSE_ALARM = 10_000
 """The mean number of outcomes of one version until a false alarm, at least."""

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import get_args
 
 from app.database.transaction import Transaction
-from app.metrics.numbers import Labels, MetricSample, gauge, sums
-from app.outcomes.alarm_repository import AlarmRepository
-from app.outcomes.buckets import OutcomeSums
-from app.outcomes.repository import RecordedPredictionRepository
+from app.metrics import Labels, MetricSample, gauge, sums
+from app.outcomes.charts import OutcomeSums
+from app.outcomes.repository import AlarmRepository, RecordedPredictionRepository
 from app.registry.version_repository import VersionRepository
 from relevance_bayes.records.outcomes import Statistic
 

@@ -15,12 +15,12 @@ import numpy as np
 
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError, UnavailableError
-from app.metrics.numbers import Numbers, counter
-from app.outcomes.inputs import rows_of
+from app.metrics import Numbers, counter
 from app.outcomes.records import RecordedRow
 from app.outcomes.repository import RecordedPredictionRepository
+from app.outcomes.scoring import rows_of
 from app.prediction import PredictRequest, ServedVersion
-from app.prediction.row_ids import RowIds
+from app.prediction.predict import RowIds
 from app.registry.version_repository import VersionRepository
 from relevance_bayes.core.types import Indices
 from relevance_bayes.records.errors import InvalidDataError

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.tasks.labelled import LogScores
+from relevance_bayes.tasks.prediction import LogScores
 
 MAX_UNKNOWN_IDS = 100
 """The most unknown row ids in a response."""
@@ -37,7 +37,7 @@ class Pending:
 
 @dataclass(frozen=True)
 class ScoredOutcome(LogScores[float]):
-    """An outcome under the prediction for its row: see `relevance_bayes.tasks.labelled.ScoredRows`.
+    """An outcome under the prediction for its row: see `relevance_bayes.tasks.prediction.ScoredRows`.
 
     `level` is the smallest level whose interval contains it, 100 for none, and `miss` the probability outside that of
     95 %; None for classes. `correct` and `confidence` are None for numbers.

@@ -13,9 +13,9 @@ from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
 from app.http.references import ModelName
 from app.outcomes.service import OutcomeService
+from relevance_bayes.records.json import Page
+from relevance_bayes.records.models import MAX_NUMBER
 from relevance_bayes.records.outcomes import BucketWidth, ModelAlarm, OutcomeBucket, OutcomesIn, OutcomesReceived
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.references import MAX_NUMBER
 
 router = APIRouter(prefix="/v1/models/{name}", tags=["Outcomes"], dependencies=[AcceptsJson])
 

@@ -1,6 +1,7 @@
-"""Outcomes scored by the predictions for their rows, and added to the charts of their version."""
+"""Outcomes scored by the predictions for their rows, of which the inputs are kept, and added to charts."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import log
@@ -8,16 +9,59 @@ from uuid import UUID
 
 import numpy as np
 
-from app.formats.cells import MAX_FAULTS, column_of
+from app.formats.cells import JSON, MAX_FAULTS, column_of
 from app.identity import uuid7
 from app.outcomes.charts import CHARTS, Chart, bernoulli_ratio
-from app.outcomes.inputs import block_of_rows
 from app.outcomes.records import ScoredOutcome
 from app.prediction import ServedVersion
+from relevance_bayes.core.types import Indices
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.outcomes import Direction, Statistic
-from relevance_bayes.records.values import Label
-from relevance_bayes.tasks.labelled import LEVELS
+from relevance_bayes.records.values import ColumnKind, Label
+from relevance_bayes.tables.columns import (
+    Block,
+    BooleanArray,
+    CategoryArray,
+    Column,
+    NumberArray,
+    TimestampArray,
+    taken,
+)
+from relevance_bayes.tasks.prediction import LEVELS
+
+Columns = Sequence[tuple[str, ColumnKind]]
+
+
+def rows_of(block: Block, names: Sequence[str], places: Indices) -> Iterator[str]:
+    """Yield some rows of a block as JSON arrays, with the columns `names` that it has, in their order."""
+    cells = [_cells(taken(block[name], places)) for name in names if name in block]
+    return (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in zip(*cells, strict=True))
+
+
+def _cells(column: Column) -> list[JSON]:
+    match column:
+        case CategoryArray():
+            labels: tuple[JSON, ...] = (*column.labels, None)
+            return [labels[code] for code in column.codes.tolist()]
+        case BooleanArray():
+            return [None if value < 0 else bool(value) for value in column.values.tolist()]
+        case NumberArray() | TimestampArray():
+            return [None if value != value else value for value in column.values.tolist()]
+
+
+def block_of_rows(rows: Sequence[str], columns: Columns, noise: str | None) -> Mapping[str, Column]:
+    """Return the block of recorded rows, at least one; all of them have the column `noise`, or none has it."""
+    read: list[list[JSON]] = [json.loads(row) for row in rows]
+    named = columns if noise is None or len(read[0]) == len(columns) else [*columns, (noise, "number")]
+    cells = zip(*read, strict=True)
+    return {name: _column(kind, column) for (name, kind), column in zip(named, cells, strict=True)}
+
+
+def _column(kind: ColumnKind, cells: Sequence[JSON]) -> Column:
+    if kind == "timestamp":
+        return TimestampArray(np.array(cells, np.float64))
+    return column_of(kind, cells)[0]
+
 
 ALARM_LEVEL = 95
 """The level whose coverage raises alarms: training measures it on rows that the model was not fitted to."""
@@ -85,7 +129,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class Advanced:
+class _Advanced:
     """The charts of a version after some outcomes, those that raised an alarm, as they were, and cleared alarms."""
 
     charts: tuple[Chart, ...]
@@ -93,7 +137,7 @@ class Advanced:
     cleared: tuple[UUID, ...]
 
 
-def advance(charts: Sequence[Chart], scored: Sequence[ScoredOutcome], promise: Promise, at: datetime) -> Advanced:
+def advance(charts: Sequence[Chart], scored: Sequence[ScoredOutcome], promise: Promise, at: datetime) -> _Advanced:
     """Return the charts of a version after some outcomes, at least one, in their order."""
     known = {(chart.statistic, chart.direction): chart for chart in charts}
     last: list[Chart] = []
@@ -112,7 +156,7 @@ def advance(charts: Sequence[Chart], scored: Sequence[ScoredOutcome], promise: P
             elif before.alarm_id is not None and chart.alarm_id is None:
                 cleared.append(before.alarm_id)
         last.append(chart)
-    return Advanced(tuple(last), tuple(raised), tuple(cleared))
+    return _Advanced(tuple(last), tuple(raised), tuple(cleared))
 
 
 def _evidence(

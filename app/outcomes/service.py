@@ -9,9 +9,8 @@ from uuid import UUID
 from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.http.rate_limits import charge_rows, check_rows
-from app.outcomes.alarm_repository import AlarmRepository
 from app.outcomes.records import MAX_UNKNOWN_IDS, Pending, ScoredOutcome
-from app.outcomes.repository import ROWS_AT_ONCE, RecordedPredictionRepository
+from app.outcomes.repository import ROWS_AT_ONCE, AlarmRepository, RecordedPredictionRepository
 from app.outcomes.scoring import Promise, advance, score
 from app.prediction import ServedVersion
 from app.prediction.served_versions import ServedVersions

@@ -15,11 +15,9 @@ from app.formats.streams import FlatTable, KeptColumn, errors_by_row, faulty_row
 from app.jobs.records import Job, JobFailure
 from app.jobs.worker.attempts import JobAttempt, Pace, Superseded
 from app.prediction import PredictRequest, ServedVersion, predict, version_metadata
-from app.prediction.batch_jobs import PREDICTION, PredictionPlan
-from app.prediction.batch_service import options_by
+from app.prediction.batch_jobs import PREDICTION, PredictionPlan, options_by
 from app.prediction.dataset_rows import PROGRESS_SECONDS, version_at_hand
-from app.prediction.result_repository import ResultRepository
-from app.prediction.results import MAX_BYTES_OF_A_PIECE, Layer, Piece, ResultProgress
+from app.prediction.result_repository import MAX_BYTES_OF_A_PIECE, Layer, Piece, ResultProgress, ResultRepository
 from relevance_bayes.records.batch_predictions import BatchPredicted, BatchPredictionIn
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.jobs import Progress

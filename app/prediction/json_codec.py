@@ -14,14 +14,13 @@ from app.formats.line_stream import read_number_rows
 from app.http.bodies import MAX_ELEMENTS, MAX_MEMBERS, checked
 from app.http.problems import KINDS, fault_members
 from app.prediction import USUAL, PredictRequest, ServedVersion, requested_outputs
-from app.prediction.row_ids import check_row_ids, row_ids_of, with_row_ids
+from app.prediction.predict import check_row_ids, row_ids_of, with_row_ids
 from app.prediction.runner import YieldGil, is_quick, is_read_quickly, no_yield
 from relevance_bayes.records.errors import Fault, InvalidDataError
 from relevance_bayes.records.functions import ListedFunction
 from relevance_bayes.records.predictions import PredictOptionsIn
 from relevance_bayes.tables.columns import block_rows
-from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import RowPredictions
+from relevance_bayes.tasks.prediction import PredictOptions, RowPredictions
 
 Row = Mapping[str, object]
 

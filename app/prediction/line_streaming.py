@@ -11,12 +11,12 @@ from starlette.types import Receive, Scope, Send
 from app.errors import MalformedBodyError
 from app.formats.cells import Expected, need_rows
 from app.formats.line_stream import Line, read_lines
-from app.http.decompression import Decompressor
+from app.http.content_encodings import Decompressor
 from app.http.problems import fault_members, kind_of
 from app.prediction import PredictRequest, ServedVersion, requested_outputs
 from app.prediction.json_codec import options_of, prediction_lines
-from app.prediction.query import read_query
 from app.prediction.runner import PredictionRunner, YieldGil, is_quick, no_yield
+from app.prediction.schemas import read_query
 from app.prediction.table_codec import ContentNegotiation, check_writable, expected_of, request_of, version_link
 from app.prediction.usage_counts import CountedRequest
 from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError, sentence

@@ -9,14 +9,14 @@ import numpy as np
 
 from app.http.rate_limits import charge_rows
 from app.prediction.predict import PredictRequest, ServedVersion, predict
-from app.tasks.union import task_of
+from app.tasks import task_of
 from relevance_bayes.core.likelihoods.gaussian import standard_ends
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.predictions import ClassProbability
-from relevance_bayes.records.profiles import (
+from relevance_bayes.records.predictions import (
     MAX_POINTS,
     AverageBand,
+    ClassProbability,
     Profile,
     ProfiledInput,
     ProfileOptionsIn,
@@ -34,8 +34,14 @@ from relevance_bayes.tables.columns import (
     taken,
 )
 from relevance_bayes.tables.encoding.table import raw_cells
-from relevance_bayes.tasks.options import ROWS_OF_AVERAGE, PredictOptions, cost_in_rows
-from relevance_bayes.tasks.prediction import AveragedFunction, Means, Probabilities
+from relevance_bayes.tasks.prediction import (
+    ROWS_OF_AVERAGE,
+    AveragedFunction,
+    Means,
+    PredictOptions,
+    Probabilities,
+    cost_in_rows,
+)
 
 MAX_PREDICTIONS = 25_000
 """The most predictions that are averaged for one profile: points times rows."""

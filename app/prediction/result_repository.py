@@ -1,7 +1,8 @@
-"""The result files of batch predictions."""
+"""The result files of batch predictions, in pieces: transactions are short, and an attempt can be resumed."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Literal
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, delete, or_, select, update
@@ -10,16 +11,52 @@ from app.database.base import SecondsSince, changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
 from app.jobs.tables import JobRow
-from app.prediction.results import KeptResult, Layer, Piece, ResultProgress
 from app.prediction.tables import PredictionPieceRow, PredictionResultRow
 from relevance_bayes.records.jobs import JOB_PATHS, Resumption
+
+Layer = Literal["rows", "file"]
+"""The layers of a stored result: the file itself, or before it the rows of which it is made once they are all there."""
+
+MAX_BYTES_OF_A_PIECE = 2**20
+
+
+@dataclass(frozen=True)
+class ResultProgress:
+    """The progress of a result: `rows` are written, of which `faulty` could not be predicted for, in `size` bytes.
+
+    `averaged` of them have unknown categories. `whole`: the file is, and `size` is that of the file.
+    """
+
+    rows: int = 0
+    faulty: int = 0
+    size: int = 0
+    whole: bool = False
+    averaged: int = 0
+
+
+@dataclass(frozen=True)
+class _KeptResult:
+    """A stored result; `resumption` is the attempt that wrote it, `by` the program."""
+
+    reached: ResultProgress
+    by: str
+    resumption: Resumption
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Consecutive bytes of a layer, from number `first` on."""
+
+    first: int
+    content: bytes
+
 
 PIECES_AT_ONCE = 8
 """Of at most a MiB each: on SQLite a matter of milliseconds."""
 
 
 @dataclass(frozen=True)
-class RemovedResult:
+class _RemovedResult:
     """A part of a result that was removed; `is_expired` where it was the last of one that its owner could read."""
 
     owner: str
@@ -35,10 +72,10 @@ class ResultRepository:
 
     tx: Transaction
 
-    def find(self, job_id: UUID) -> KeptResult | None:
+    def find(self, job_id: UUID) -> _KeptResult | None:
         """Return how far it is."""
         row = self._row(job_id)
-        return None if row is None else KeptResult(_reached(row), row.by, Resumption(row.attempt, row.at))
+        return None if row is None else _KeptResult(_reached(row), row.by, Resumption(row.attempt, row.at))
 
     def begin(self, job_id: UUID, attempt: int, *, by: str) -> ResultProgress | None:
         """Return how far it is by the same program, or whole; nothing else is gone on with. None where superseded."""
@@ -103,7 +140,7 @@ class ResultRepository:
         changed(self.tx.session, delete(result).where(result.job_id == job_id))
         return False
 
-    def remove_expired(self, *, older_than: float) -> RemovedResult | None:
+    def remove_expired(self, *, older_than: float) -> _RemovedResult | None:
         """Forget some of what a job has made that ended so many seconds ago, or not well; None: nothing is left."""
         result, job = PredictionResultRow, JobRow
         useless = or_(job.state != "succeeded", result.whole.is_(False), SecondsSince(job.finished_at) > older_than)
@@ -117,7 +154,7 @@ class ResultRepository:
         if doomed is None:
             return None
         is_gone = not self.forget(doomed.job_id)
-        return RemovedResult(doomed.owner, is_expired=is_gone and doomed.state == "succeeded")
+        return _RemovedResult(doomed.owner, is_expired=is_gone and doomed.state == "succeeded")
 
     def _row(self, job_id: UUID) -> PredictionResultRow | None:
         query = select(PredictionResultRow).where(PredictionResultRow.job_id == job_id)

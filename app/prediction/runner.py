@@ -1,4 +1,4 @@
-"""The runner of predictions over HTTP and gRPC: a codec reads the request, `predict` predicts, the codec renders."""
+"""The runner of predictions over HTTP and gRPC, and slots that limit the number of large predictions in memory."""
 
 import asyncio
 import time
@@ -14,19 +14,67 @@ from starlette.requests import Request
 from starlette.types import Receive
 
 from app.errors import TooLargeError
+from app.http.bodies import LargeBodies, LargeBody
 from app.http.dependencies import services_of
 from app.http.disconnection import run_for_client
-from app.http.large_bodies import LargeBodies, LargeBody
 from app.http.rate_limits import CURRENT as RATES
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.served_versions import ServedVersions
-from app.prediction.slots import MAX_SLOTS, PredictionSlot
 from app.prediction.usage_counts import AnsweredRows, CountedRequest
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.models import Reference
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.cancellation import check_cancelled
-from relevance_bayes.tasks.options import ROWS_OF_AVERAGE
-from relevance_bayes.tasks.prediction import RowPredictions
+from relevance_bayes.tasks.prediction import ROWS_OF_AVERAGE, RowPredictions
+
+MAX_SLOTS = 3
+"""The number of slots: one more than the threads for large requests, so that these compute while a response is sent."""
+
+SECONDS_FOR_CLIENT = 0.5
+"""The total time that a response may wait for its client before its slot is released."""
+
+
+class PredictionSlot:
+    """One of the `slots` of a process, for a prediction from its reading to the end of its response.
+
+    A slow client delays no others: the slot is released once the response has waited SECONDS_FOR_CLIENT for it, and the
+    response continues without. The slot of a response that is never sent is released likewise.
+    """
+
+    def __init__(self, slots: asyncio.Semaphore) -> None:
+        self._slots = slots
+        self._is_taken = False
+        self._seconds = SECONDS_FOR_CLIENT
+        self._waits_since = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def take(self) -> None:
+        """Wait for a slot, first come, first served."""
+        await self._slots.acquire()
+        self._is_taken = True
+
+    def release(self) -> None:
+        """Release the slot. Idempotent."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._is_taken:
+            self._is_taken = False
+            self._slots.release()
+
+    def wait_for_client(self) -> None:
+        """Start the timer: the response waits for its client."""
+        if self._is_taken:
+            loop = asyncio.get_running_loop()
+            self._waits_since = loop.time()
+            self._timer = loop.call_later(self._seconds, self.release)
+
+    def go_on(self) -> None:
+        """Stop the timer: the client has received the response so far."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._seconds -= asyncio.get_running_loop().time() - self._waits_since
+
 
 Content: TypeAlias = bytes | AsyncIterator[bytes]
 """The body of a response, a long one in chunks."""

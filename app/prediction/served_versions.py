@@ -1,32 +1,138 @@
-"""The cache of loaded versions, bounded in bytes, and the resolution of references to them."""
+"""The cache of loaded versions, bounded in bytes: their loading, the resolution of references, and its refresh."""
 
 import heapq
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from threading import Lock
-from typing import Generic, TypeVar
+from threading import Event, Lock, Thread
+from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from app.database.engine import Reachability
 from app.database.notifier import Notifier
-from app.database.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction, Transaction
 from app.errors import OutOfReachError, UnavailableError
-from app.http.staleness import note_stale
-from app.http.timed_calls import TimedCalls
-from app.metrics.numbers import Numbers, counter, gauge
+from app.http.metrics import TimedCalls
+from app.http.response_headers import note_stale
+from app.metrics import Numbers, counter, gauge
 from app.prediction import ServedVersion
-from app.prediction.background_refresh import BackgroundRefresh
-from app.prediction.drift_monitors import DriftMonitors
-from app.prediction.serving import serve, stored
-from app.prediction.usage_counts import Counters, Totals
-from app.registry.naming import version_ids
+from app.prediction.drift import DriftMonitors
+from app.prediction.usage_counts import Counters, Counts, Totals
 from app.registry.records import Version
-from app.registry.repository import ModelRepository
+from app.registry.repository import ModelRepository, version_ids
+from app.registry.version_repository import VectorRepository
+from app.tasks import task_of
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.references import NamedVersion, Selector
+from relevance_bayes.records.functions import ListedFunction
+from relevance_bayes.records.models import NamedVersion, Selector
+from relevance_bayes.tasks.union import Predictor
+
+logger = logging.getLogger(__name__)
+
+REFRESH_SECONDS = 0.3
+"""Seconds after which names are refreshed without a notification, since one may be lost."""
+
+REST_SECONDS = 10.0
+"""Between two calls while nothing is wanted: no connection is held then."""
+
+MIN_SECONDS = 0.05
+"""Between two times, however much happens."""
+
+PAUSES = (0.1, 0.5, 1.0)
+"""Seconds until the next try to listen, after each one that failed; the last for all that follow."""
+
+JOIN_SECONDS = 2.0
+
+
+class BackgroundRefresh:
+    """Calls `refresh` on each notification, and every REFRESH_SECONDS (REST_SECONDS after it returns False).
+
+    No thread runs before `begin`.
+    """
+
+    def __init__(self, notifier: Notifier, refresh: Callable[[], bool]) -> None:
+        self._notifier = notifier
+        self._refresh = refresh
+        self._lock = Lock()
+        self._stopped = Event()
+        self._woken = Event()
+        self._thread: Thread | None = None
+
+    def begin(self) -> None:
+        """Start or wake the thread; no effect once closed."""
+        self._woken.set()
+        with self._lock:
+            if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = Thread(target=self._run, name="refresher", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Stop the thread."""
+        self._stopped.set()
+        self._woken.set()
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join(JOIN_SECONDS)
+
+    def _run(self) -> None:
+        failures = 0
+        while not self._stopped.is_set():
+            try:
+                self._woken.clear()
+                if self._refresh():
+                    self._follow()
+                failures = 0
+                self._woken.wait(REST_SECONDS)
+            except UnavailableError as error:
+                if failures == 0:
+                    logger.debug("changes of models can't be listened to", extra={"reason": error.detail})
+                self._stopped.wait(PAUSES[min(failures, len(PAUSES) - 1)])
+                failures += 1
+
+    def _follow(self) -> None:
+        """Refresh until closed."""
+        with self._notifier.open() as listener:
+            # Changes before this connection listened are not notified.
+            required, renewed = self._refresh(), time.monotonic()
+            while required and not self._stopped.is_set():
+                received = listener.receive()
+                if received is None or received or time.monotonic() - renewed > REFRESH_SECONDS:
+                    required, renewed = self._refresh(), time.monotonic()
+                    self._stopped.wait(MIN_SECONDS)
+
+
+Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
+
+
+def stored(tx: Transaction, version: Version) -> Stored:
+    """Return the stored parts of a version, decoded; raises NotFoundError where it was deleted."""
+    return ModelRepository(tx).predictor(version.id), _explaining(tx, version)
+
+
+def serve(version: Version, kept: Stored, counts: Counts, monitors: DriftMonitors | None = None) -> ServedVersion:
+    """Return the loaded version, its model factorised: outside of transactions. `counts` are of its requests."""
+    predictor, functions = kept
+    plan, model = version.report.plan, task_of(version.report).model(version.report, predictor)
+    return ServedVersion(
+        version,
+        model,
+        functions,
+        tuple((column.name, column.kind) for column in plan.inputs),
+        frozenset({*(() if plan.target is None else (plan.target,)), *(column.name for column in plan.ignored)}),
+        counts,
+        None if monitors is None else monitors.of(version, model.classes),
+    )
+
+
+def _explaining(tx: Transaction, version: Version) -> tuple[ListedFunction, ...]:
+    """Return the functions that explanations name."""
+    return VectorRepository(tx).listed(version.id) if task_of(version.report).is_explained else ()
+
 
 HITS = counter("relevance_version_cache_hits_total", "Versions that were found in the cache.")
 MISSES = counter("relevance_version_cache_misses_total", "Versions that were loaded from the database.")
@@ -36,7 +142,7 @@ BYTES = gauge("relevance_version_cache_bytes", "Approximate memory of the versio
 MAX_BYTES = gauge("relevance_version_cache_max_bytes", "Maximum memory of the cache.")
 
 
-class CacheMetrics:
+class _CacheMetrics:
     """The numbers of one cache; the cache calls all methods under its lock."""
 
     def __init__(self, numbers: Numbers, max_bytes: int) -> None:
@@ -77,7 +183,7 @@ class BoundedCache(Generic[Key, Value]):
         size: Callable[[Value], int],
         *,
         may_evict: Callable[[], bool] = lambda: True,
-        metrics: CacheMetrics | None = None,
+        metrics: _CacheMetrics | None = None,
     ) -> None:
         self._capacity = capacity
         self._size = size
@@ -213,7 +319,7 @@ class ServedVersions:
             cache_bytes,
             _size,
             may_evict=lambda: self._database.is_reachable,
-            metrics=None if numbers is None else CacheMetrics(numbers, cache_bytes),
+            metrics=None if numbers is None else _CacheMetrics(numbers, cache_bytes),
         )
         self._meanings: dict[NamedVersion, _Meaning] = {}
         self._lock = Lock()

@@ -10,19 +10,18 @@ from starlette.responses import Response, StreamingResponse
 from app.formats.cells import Expected, ReadRows
 from app.formats.format import Format, RowFormat, WritableFormat
 from app.formats.streams import FlatTable, errors_by_row, faulty_rows
-from app.http.decompression import expanded
+from app.http.content_encodings import expanded
 from app.http.dependencies import content_encoding_of
 from app.http.negotiation import media_type_of, response_format, row_format_of
 from app.prediction import PredictRequest, ServedVersion, outputs_of, requested_outputs, version_metadata
 from app.prediction.json_codec import JsonCodec, check_rows, options_of, prediction_lines, predictions_json
-from app.prediction.query import Pairs, read_query
-from app.prediction.row_ids import row_ids_of, with_row_ids
+from app.prediction.predict import row_ids_of, with_row_ids
 from app.prediction.runner import Content, YieldGil, is_quick, no_yield
+from app.prediction.schemas import Pairs, read_query
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.predictions import PredictOptionsIn
 from relevance_bayes.tables.columns import block_rows
-from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import RowPredictions
+from relevance_bayes.tasks.prediction import PredictOptions, RowPredictions
 
 
 def check_writable(response: WritableFormat, options: PredictOptions, outputs: Sequence[str] | None) -> None:

@@ -14,12 +14,12 @@ import numpy as np
 
 from app.errors import ClientLeftError
 from app.http.rate_limits import CURRENT as RATES
-from app.metrics.numbers import Numbers, counter
+from app.metrics import Numbers, counter
 from app.registry.records import Version
 from relevance_bayes.core.types import Array
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.models import Reference
 from relevance_bayes.records.statistics import MIN_SUPPORT
-from relevance_bayes.tasks.options import cost_in_rows
+from relevance_bayes.tasks.prediction import cost_in_rows
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds that the requests of each bucket took at most; one more has those that took longer."""

@@ -11,14 +11,13 @@ from app.database.keyset import KeysetPage, PageRequest
 from app.database.notifier import MODELS, notify
 from app.database.transaction import Transaction
 from app.errors import ConflictError
-from app.http.conditions import Condition
+from app.http.conditional_requests import Condition
 from app.identity import uuid7
 from app.registry.records import MAX_ALIASES, MovedAlias, StoredAlias, nowhere
 from app.registry.repository import ModelRepository, model_path
 from app.registry.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.models import AliasMove
-from relevance_bayes.records.references import Selector
+from relevance_bayes.records.models import AliasMove, Selector
 
 MOVE = Columns(AliasMove)
 

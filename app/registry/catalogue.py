@@ -13,13 +13,12 @@ from app.registry.alias_repository import AliasRepository
 from app.registry.records import NO_TAGS, Version
 from app.registry.repository import ModelRepository
 from app.registry.trainings import TRAINING
-from app.registry.vector_repository import VectorRepository
+from app.registry.version_repository import VectorRepository
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.functions import RelevanceVector
-from relevance_bayes.records.lineage import DatasetOrigin, Lineage, Parent
-from relevance_bayes.records.models import Model
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.models import Model, Reference
+from relevance_bayes.records.versions import DatasetOrigin, Lineage, Parent
 from relevance_bayes.tasks.union import Predictor, VersionReport
 
 Item = TypeVar("Item")

@@ -1,4 +1,4 @@
-"""The repository of models, their versions and predictors."""
+"""The repository of models, their versions and predictors: recorded, resolved by references, deleted."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,34 +6,233 @@ from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, insert, select, update
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, insert, select, tuple_, update
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from app.database import keyset
-from app.database.base import Columns, changed
+from app.database.base import Columns, changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.keyset import KeysetPage, PageRequest
 from app.database.notifier import MODELS, notify
 from app.database.transaction import CANCEL, Transaction, count_holds, hold
-from app.errors import InUseError
-from app.registry import deletion_repository
-from app.registry.naming import aliases_of
-from app.registry.recording import record
+from app.errors import ConflictError, InUseError
+from app.identity import uuid7
 from app.registry.records import NO_TAGS, Annotation, Version
-from app.registry.tables import ModelAliasRow, ModelRow, ModelTagRow, ModelVersionRow, PosteriorRow, VersionTagRow
-from app.registry.version_codec import DIAGNOSTICS, NAMES, REPORT, decode_predictor
+from app.registry.tables import (
+    NO_TARGET,
+    AliasMoveRow,
+    ModelAliasRow,
+    ModelRow,
+    ModelTagRow,
+    ModelVersionRow,
+    PosteriorRow,
+    RelevanceVectorRow,
+    VersionTagRow,
+)
+from app.registry.version_repository import (
+    CELLS,
+    DIAGNOSTICS,
+    NAMES,
+    REPORT,
+    SHAPE,
+    VECTOR,
+    WEIGHTS,
+    decode_predictor,
+    encode_predictor,
+)
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.models import Model
-from relevance_bayes.records.references import Selector
-from relevance_bayes.tasks.union import NewVersion, Predictor
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.models import Model, NamedVersion, Selector
+from relevance_bayes.tasks.union import NewVersion, Predictor, TrainingPlan
+
+MAX_AT_ONCE = 200
+"""The number of references in one statement."""
+
+
+def version_ids(tx: Transaction, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
+    """Return the versions that references resolve to now; references to nothing are left out."""
+    found: dict[NamedVersion, UUID] = {}
+    for first in range(0, len(names), MAX_AT_ONCE):
+        some = names[first : first + MAX_AT_ONCE]
+        found |= _numbered(tx.session, [name for name in some if isinstance(name[2], int)])
+        found |= _aliased(tx.session, [name for name in some if isinstance(name[2], str)])
+        found |= _newest(tx.session, [name for name in some if name[2] is None])
+    return found
+
+
+def _numbered(session: Session, names: Sequence[NamedVersion]) -> dict[NamedVersion, UUID]:
+    if not names:
+        return {}
+    query = select(ModelRow.owner, ModelRow.name, ModelVersionRow.number, ModelVersionRow.id)
+    query = query.join(ModelRow, ModelVersionRow.model_id == ModelRow.id)
+    required = tuple_(ModelRow.owner, ModelRow.name, ModelVersionRow.number).in_(names)
+    return {(owner, name, number): found for owner, name, number, found in session.execute(query.where(required))}
+
+
+def _aliased(session: Session, names: Sequence[NamedVersion]) -> dict[NamedVersion, UUID]:
+    if not names:
+        return {}
+    query = select(ModelRow.owner, ModelRow.name, ModelAliasRow.name, ModelAliasRow.version_id)
+    query = query.join(ModelRow, ModelAliasRow.model_id == ModelRow.id)
+    required = tuple_(ModelRow.owner, ModelRow.name, ModelAliasRow.name).in_(names)
+    return {(owner, name, alias): found for owner, name, alias, found in session.execute(query.where(required))}
+
+
+def _newest(session: Session, names: Sequence[NamedVersion]) -> dict[NamedVersion, UUID]:
+    if not names:
+        return {}
+    others = aliased(ModelVersionRow)
+    last = select(func.max(others.number)).where(others.model_id == ModelRow.id).scalar_subquery()
+    query = select(ModelRow.owner, ModelRow.name, ModelVersionRow.id)
+    query = query.join(ModelRow, ModelVersionRow.model_id == ModelRow.id).where(ModelVersionRow.number == last)
+    required = tuple_(ModelRow.owner, ModelRow.name).in_([name[:2] for name in names])
+    return {(owner, name, None): found for owner, name, found in session.execute(query.where(required))}
+
+
+def _aliases_of(session: Session, model_ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, int]]:
+    """Return the aliases of each model by name, with the numbers of their versions."""
+    found: dict[UUID, dict[str, int]] = {model_id: {} for model_id in model_ids}
+    pointing = (
+        select(ModelAliasRow.model_id, ModelAliasRow.name, ModelVersionRow.number)
+        .join(ModelVersionRow, ModelVersionRow.id == ModelAliasRow.version_id)
+        .where(ModelAliasRow.model_id.in_(model_ids))
+        .order_by(ModelAliasRow.name)
+    )
+    for model_id, name, number in session.execute(pointing):
+        found[model_id][name] = number
+    return found
+
+
+VERSIONS_AT_ONCE = 200
+"""The number of versions that one transaction deletes: with their functions and posteriors about 0.1 s."""
+
+MOVES_AT_ONCE = 5_000
+
+DELETED = " deleted "
+"""The beginning of the name of a renamed row: no model may have it."""
+
+
+def _rename_removed(session: Session, model_id: UUID) -> None:
+    """Rename the row of a deleted model, and make another one of its name that goes on with its numbers."""
+    row = ModelRow
+    old = session.execute(select(row).where(row.id == model_id).execution_options(populate_existing=True)).scalar_one()
+    kept = {name: getattr(old, name) for name in ("owner", "name", "created_at", "task", "target", "inputs")}
+    kept |= {"deleted_at": old.deleted_at, "last_number": old.last_number}
+    changed(session, update(row).where(row.id == model_id).values(name=f"{DELETED}{model_id}"))
+    session.execute(insert(row).values(id=uuid7(), **kept))
+
+
+def _next_model(session: Session) -> UUID | None:
+    """Return a deleted model that has versions left, or moves of aliases, if there is one."""
+    found = select(ModelRow.id).where(ModelRow.deleted_at.is_not(None), ModelRow.name.startswith(DELETED))
+    return session.scalar(found.limit(1))
+
+
+def remove_piece(session: Session, model_id: UUID) -> bool:
+    """Delete some versions of a model, oldest first, then moves of its aliases; return whether all are gone."""
+    version, move = ModelVersionRow, AliasMoveRow
+    numbers = select(version.number).where(version.model_id == model_id).order_by(version.number)
+    first = session.scalars(numbers.limit(VERSIONS_AT_ONCE + 1)).all()
+    if first:
+        last = first[:VERSIONS_AT_ONCE][-1]
+        changed(session, delete(version).where(version.model_id == model_id, version.number <= last))
+        if len(first) > VERSIONS_AT_ONCE:
+            return False
+    moves = session.scalars(select(move.id).where(move.model_id == model_id).limit(MOVES_AT_ONCE)).all()
+    if moves:
+        changed(session, delete(move).where(move.id.in_(moves)))
+    return len(moves) < MOVES_AT_ONCE
+
+
+VERSION = Columns(Version)
+
+
+def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | None, now: datetime) -> Version:
+    """Store a version with the next number of its model's name; `job_id` is that of its training, if any.
+
+    Raises ConflictError where the model's versions have another task, target or other inputs.
+    """
+    lock_for_writing(session.connection())
+    plan = version.report.plan
+    model_id, number = _next_number(session, plan, owner=owner, now=now)
+    before = select(func.max(ModelVersionRow.number)).where(ModelVersionRow.model_id == model_id)
+    report, diagnostics = version.report.with_diagnostics(None), version.report.diagnostics
+    made = Version(uuid7(), owner, plan.model, number, job_id, now, report, parent=session.scalar(before))
+    others = {
+        "report": REPORT.write(report),
+        "diagnostics": None if diagnostics is None else DIAGNOSTICS.write(diagnostics),
+    }
+    session.add(VERSION.write(ModelVersionRow, made, model_id=model_id, **others))
+    session.flush()
+    session.add_all(_vector(made.id, vector) for vector in version.vectors)
+    session.add(PosteriorRow(version_id=made.id, content=encode_predictor(version.predictor)))
+    session.flush()
+    notify(session.connection(), model_id, channel=MODELS)
+    return made
+
+
+def _next_number(session: Session, plan: TrainingPlan, *, owner: str, now: datetime) -> tuple[UUID, int]:
+    # Concurrent recordings under one name wait for each other here, so that numbers have no gaps.
+    row, values = ModelRow, _meaning(plan)
+    first = insertion(session, row).values(
+        id=uuid7(), owner=owner, name=plan.model, created_at=now, last_number=1, **values
+    )
+    following = first.on_conflict_do_update(
+        index_elements=["owner", "name"], set_={"last_number": row.last_number + 1}
+    ).returning(row.id, row.last_number, row.deleted_at, row.task, row.target, row.inputs)
+    model_id, number, deleted_at, *recorded = session.execute(following).one()
+    if deleted_at is None:
+        _refuse_another_meaning(plan, *recorded)
+        return model_id, number
+    # The model is new except for its counter; the new id makes it the newest in lists, and no version has the old one.
+    begun = uuid7()
+    changed(session, update(row).where(row.id == model_id).values(id=begun, created_at=now, deleted_at=None, **values))
+    return begun, number
+
+
+def _meaning(plan: TrainingPlan) -> dict[str, str]:
+    inputs = tuple(column.name for column in plan.inputs)
+    return {"task": plan.task, "target": plan.target or NO_TARGET, "inputs": NAMES.write(inputs)}
+
+
+def _refuse_another_meaning(plan: TrainingPlan, task: str, target: str, inputs: str) -> None:
+    differing = [
+        what
+        for what, differs in (
+            ("task", task != plan.task),
+            ("target", target != (plan.target or NO_TARGET)),
+            ("inputs", set(NAMES.read(inputs)) != {column.name for column in plan.inputs}),
+        )
+        if differs
+    ]
+    if differing:
+        raise ConflictError(
+            f"The versions of model {plan.model!r} have another {' and other '.join(differing)}: "
+            "choose another `model` name."
+        )
+
+
+def _vector(version_id: UUID, vector: RelevanceVector) -> RelevanceVectorRow:
+    return VECTOR.write(
+        RelevanceVectorRow,
+        vector,
+        version_id=version_id,
+        dataset_row=vector.row,
+        inputs=None if vector.inputs is None else CELLS.write(vector.inputs),
+        weight_mean=vector.max_weight,
+        moved=vector.optimised,
+        weight_means=WEIGHTS.write(vector.weight_means) if vector.weight_means else None,
+        shape=SHAPE.write(vector.shape) if vector.shape else None,
+    )
+
 
 MODEL = Columns(Model)
 
 TagRow: TypeAlias = type[ModelTagRow] | type[VersionTagRow]
 
 
-def tags_of(session: Session, row: TagRow, ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, str]]:
+def _tags_of(session: Session, row: TagRow, ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, str]]:
     """Return the tags of each of these ids, by name."""
     found: dict[UUID, dict[str, str]] = {one: {} for one in ids}
     for of, name, value in session.execute(
@@ -43,7 +242,7 @@ def tags_of(session: Session, row: TagRow, ids: Sequence[UUID]) -> Mapping[UUID,
     return found
 
 
-def retag(session: Session, row: TagRow, of: UUID, tags: Mapping[str, str]) -> None:
+def _retag(session: Session, row: TagRow, of: UUID, tags: Mapping[str, str]) -> None:
     """Replace all tags."""
     changed(session, delete(row).where(row.of == of))
     if tags:
@@ -159,7 +358,7 @@ class ModelRepository:
         model_id = self.lock(owner, name)
         given = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
         changed(self.tx.session, given if record is None else given.values(record_share=record))
-        retag(self.tx.session, ModelTagRow, model_id, annotation.tags)
+        _retag(self.tx.session, ModelTagRow, model_id, annotation.tags)
         details = {} if record is None else {"record": f"{record:g}"}
         self.tx.record("model.updated", owner, model_path(name), **details)
         return self.get(owner, name)
@@ -168,7 +367,7 @@ class ModelRepository:
         """Replace the annotation of a version."""
         given = update(ModelVersionRow).where(ModelVersionRow.id == version.id)
         changed(self.tx.session, given.values(description=annotation.description))
-        retag(self.tx.session, VersionTagRow, version.id, annotation.tags)
+        _retag(self.tx.session, VersionTagRow, version.id, annotation.tags)
         self.tx.record("version.updated", version.owner, _version_path(version))
         return self.version(version.owner, version.model, version.number)
 
@@ -195,20 +394,20 @@ class ModelRepository:
             raise InUseError(f"Unfinished jobs ({jobs}) train or use versions of the model: {CANCEL}")
         changed(self.tx.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
         notify(self.tx.session.connection(), model_id, channel=MODELS)
-        retag(self.tx.session, ModelTagRow, model_id, {})
+        _retag(self.tx.session, ModelTagRow, model_id, {})
         gone = update(ModelRow).where(ModelRow.id == model_id)
         changed(self.tx.session, gone.values(deleted_at=self.tx.clock(), description=None, record_share=0.0))
-        if not deletion_repository.remove_piece(self.tx.session, model_id):
-            deletion_repository.rename(self.tx.session, model_id)
+        if not remove_piece(self.tx.session, model_id):
+            _rename_removed(self.tx.session, model_id)
         self.tx.record("model.deleted", owner, model_path(name))
 
     def remove_deleted(self) -> bool:
         """Delete some versions of a deleted model of any owner; return whether to call again."""
         lock_for_writing(self.tx.session.connection())
-        model_id = deletion_repository.next_model(self.tx.session)
+        model_id = _next_model(self.tx.session)
         if model_id is None:
             return False
-        if deletion_repository.remove_piece(self.tx.session, model_id):
+        if remove_piece(self.tx.session, model_id):
             changed(self.tx.session, delete(ModelRow).where(ModelRow.id == model_id))
         return True
 
@@ -242,7 +441,7 @@ class ModelRepository:
     def _read(self, rows: Sequence[Row[ModelRow, int, int]]) -> Callable[[Row[ModelRow, int, int]], Model]:
         """Return a function that makes models of these rows, with their aliases and tags."""
         ids = [row[0].id for row in rows]
-        aliases, tags = aliases_of(self.tx.session, ids), tags_of(self.tx.session, ModelTagRow, ids)
+        aliases, tags = _aliases_of(self.tx.session, ids), _tags_of(self.tx.session, ModelTagRow, ids)
         return lambda row: MODEL.read(
             row[0],
             target=row[0].target or None,
@@ -257,7 +456,7 @@ class ModelRepository:
     def _read_versions(
         self, rows: Sequence[Row[ModelVersionRow, str]]
     ) -> Callable[[Row[ModelVersionRow, str]], Version]:
-        tags = tags_of(self.tx.session, VersionTagRow, [row[0].id for row in rows])
+        tags = _tags_of(self.tx.session, VersionTagRow, [row[0].id for row in rows])
         return lambda row: _version(row, tags[row[0].id])
 
 

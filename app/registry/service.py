@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 from app.database.keyset import KeysetPage, PageRequest
 from app.database.transaction import OpenTransaction
-from app.http.conditions import UNCONDITIONAL, Condition
+from app.http.conditional_requests import UNCONDITIONAL, Condition
 from app.registry.alias_repository import AliasRepository
 from app.registry.annotations import AnnotationIn, ModelChangeIn
 from app.registry.records import MovedAlias, StoredAlias, Version
 from app.registry.repository import ModelRepository
-from relevance_bayes.records.models import AliasMove, Model
-from relevance_bayes.records.references import Reference, Selector
+from relevance_bayes.records.models import AliasMove, Model, Reference, Selector
 
 
 @dataclass(frozen=True)

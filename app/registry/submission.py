@@ -1,5 +1,6 @@
 """Submission of jobs: each is recorded, queued and holds the resources it needs, in one transaction."""
 
+from app.accounts.limits import MODELS, UNFINISHED_JOBS, check_quota
 from app.database.transaction import Transaction
 from app.datasets.repository import DatasetRepository
 from app.http.idempotency_records import Keyed
@@ -8,7 +9,6 @@ from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.service import check_training_time
 from app.jobs.statistics_repository import BacklogRepository
-from app.limits.service import MODELS, UNFINISHED_JOBS, check_quota
 from app.registry.repository import ModelRepository
 
 

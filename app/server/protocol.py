@@ -12,7 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from app.http.problems import REQUEST_ID, ProblemKind, problem_response
-from app.http.security_headers import SECURITY_HEADERS, encoded
+from app.http.response_headers import SECURITY_HEADERS, encoded
 from app.identity import new_request_id
 from app.server.server import Config
 

@@ -17,7 +17,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from app.http.shutdown import PORT_BESIDE, SHUTDOWN, Shutdown
+from app.http.health import PORT_BESIDE, SHUTDOWN, Shutdown
 
 MAX_CONNECTIONS = 4096
 MAX_BACKLOG = 512

@@ -12,7 +12,7 @@ from app.jobs.schemas import shared_by_jobs
 from app.registry.records import Version
 from app.registry.trainings import TRAINING
 from relevance_bayes.core.basis import Basis
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.records import trainings, versions
 from relevance_bayes.records.json import encode
 from relevance_bayes.records.models import DatasetName

@@ -32,11 +32,11 @@ from app.jobs.worker.pool import Child, ChildDied, ChildPool, FitShares, Share, 
 from app.jobs.worker.spool import Spool
 from app.registry.records import Version
 from app.registry.trainings import TRAINING
+from app.tasks import task_of
 from app.tasks.service import finish_training
 from app.tasks.task import Training
-from app.tasks.union import task_of
 from app.tracing.spans import Span
-from relevance_bayes.core.fitting import LogEntry
+from relevance_bayes.core.models.fitting import LogEntry
 from relevance_bayes.core.selection import Step
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.tables.columns import Block, block_rows

@@ -15,7 +15,7 @@ from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import enqueue
 from app.registry.trainings import TRAINING
-from app.tasks.union import task_of
+from app.tasks import task_of
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.records.models import Model

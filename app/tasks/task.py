@@ -8,10 +8,10 @@ from typing import Protocol, TypeAlias
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from relevance_bayes.core.selection import Step
-from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.documents.reports import ExportedVersion
 from relevance_bayes.records.jobs import Progress
-from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.records.values import AnyTask
+from relevance_bayes.records.versions import ImportedFrom
 from relevance_bayes.tasks.fit import Fit
 from relevance_bayes.tasks.listing import BlockHolding
 from relevance_bayes.tasks.prediction import PredictiveModel

@@ -13,9 +13,9 @@ from app.prediction import PredictRequest, ServedVersion, outputs_of, predict
 from app.prediction.json_codec import predictions_json
 from app.prediction.profile import Axis, profile, spaced
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.records.baselines import Histogram, NumberHistogram
 from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError
-from relevance_bayes.records.profiles import Profile, ProfileOptionsIn
+from relevance_bayes.records.predictions import Profile, ProfileOptionsIn
+from relevance_bayes.records.reports import Histogram, NumberHistogram
 from relevance_bayes.records.values import Cell, InputColumn, Json, Label, text_of
 from relevance_bayes.tables.columns import (
     Block,
@@ -28,8 +28,7 @@ from relevance_bayes.tables.columns import (
 )
 from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.tasks.components.report import ComponentsReport
-from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import Probabilities, RowPredictions
+from relevance_bayes.tasks.prediction import PredictOptions, Probabilities, RowPredictions
 from relevance_bayes.tasks.supervised.report import SupervisedReport
 
 COMPONENTS = 2

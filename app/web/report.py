@@ -17,8 +17,8 @@ from pydantic import TypeAdapter
 from app import __version__
 from app.datasets.service import Datasets, Row
 from app.formats.images import image_bytes
+from app.http.negotiation import to_json
 from app.http.rate_limits import charge_rows, check_rows
-from app.http.rendering import to_json
 from app.prediction import ServedVersion
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
@@ -40,14 +40,12 @@ from app.web.static_files import linked, page
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.functions import RelevanceVector
-from relevance_bayes.records.lineage import Lineage
-from relevance_bayes.records.models import Model
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.json import Page
+from relevance_bayes.records.models import Model, Reference
 from relevance_bayes.records.values import Json
-from relevance_bayes.records.versions import KnownVersion
+from relevance_bayes.records.versions import KnownVersion, Lineage
 from relevance_bayes.tasks.components.report import ComponentsReport
-from relevance_bayes.tasks.images.prediction import ImageModel
+from relevance_bayes.tasks.images.report import ImageModel
 from relevance_bayes.tasks.supervised.report import SupervisedReport
 
 ENTRY = "report/main.js"

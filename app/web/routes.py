@@ -9,17 +9,15 @@ from starlette.responses import Response
 
 from app import __version__
 from app.datasets.service import Datasets
-from app.http.compression import StaticContent, compressed_response
 from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED
+from app.http.content_encodings import StaticContent, compressed_response
 from app.http.dependencies import Owner, ServicesDependency
 from app.http.disconnection import run_for_client
-from app.http.documentation_pages import DOCS, MAX_ROOTS
-from app.http.negotiation import accepts, weight
-from app.http.openapi import problems
+from app.http.negotiation import accepts, to_json, weight
+from app.http.openapi import DOCS, MAX_ROOTS, problems
 from app.http.paths import GUIDE, INFERENCE, OWN, PAGE
 from app.http.references import VersionReference
-from app.http.rendering import to_json
-from app.http.security_headers import CONTENT_SECURITY_POLICY, HAS_POLICY, PAGE_POLICY, SECURITY_HEADERS
+from app.http.response_headers import CONTENT_SECURITY_POLICY, HAS_POLICY, PAGE_POLICY, SECURITY_HEADERS
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from app.web.report import Reporting, report_policy

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from app.http.compression import StaticContent
+from app.http.content_encodings import StaticContent
 
 FOLDER = Path(__file__).with_name("page")
 INDEX = "index.html"

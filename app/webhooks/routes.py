@@ -13,12 +13,11 @@ from app.http.dependencies import JsonBody, Owner, Services, ServicesDependency,
 from app.http.idempotency import Idempotency, Key, named, once
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import DeliveriesQuery, ListQuery
-from app.http.negotiation import AcceptsJson, media_type_of
+from app.http.negotiation import AcceptsJson, media_type_of, to_json
 from app.http.openapi import json_body, problems
-from app.http.rendering import to_json
 from app.webhooks.messages import AlarmMessageOut, MessageOut, TestMessageOut
 from app.webhooks.service import WebhookService
-from relevance_bayes.records.pages import Page
+from relevance_bayes.records.json import Page
 from relevance_bayes.records.webhooks import (
     ALARM_EVENT_TYPES,
     EVENT_TYPES,

@@ -12,10 +12,9 @@ from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
 from app.jobs.metrics import OLDEST, QUEUED
-from app.metrics.numbers import MetricSample
-from app.webhooks.delivery_repository import DeliveryRepository
+from app.metrics import MetricSample
 from app.webhooks.records import new_secret
-from app.webhooks.repository import WebhookRepository
+from app.webhooks.repository import DeliveryRepository, WebhookRepository
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.webhooks import (
     EVENT_TYPES,

@@ -7,9 +7,8 @@ import numpy as np
 from benchmarks.accuracy.canvas import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, canvas
 from benchmarks.expansions.cases import density, process, support_classes, support_regression
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks.approximation.density import proper
 from relevance_bayes.tasks.approximation.expansion import KernelExpansion
-from relevance_bayes.tasks.approximation.sparse import approximate
+from relevance_bayes.tasks.approximation.sparse import approximate, proper
 
 MIN_ERROR = 0.003
 ROUGH = 0.05

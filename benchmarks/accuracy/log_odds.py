@@ -15,13 +15,13 @@ from benchmarks.generators import uniform_classes
 from benchmarks.learning import trained, vectors
 from benchmarks.support_vectors import COSTS, FOLDS
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli
 from relevance_bayes.core.likelihoods.base import Prediction
-from relevance_bayes.core.pool import alone
-from relevance_bayes.core.prediction import ClassPrediction, predict
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.pool import alone
+from relevance_bayes.core.models.prediction import ClassPrediction, predict
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 
 WIDTH = 0.1

@@ -10,8 +10,8 @@ from benchmarks.accuracy.scoring import Classifier, PredictedClasses, PredictedN
 from benchmarks.files import NotRun, Split
 from benchmarks.fitting import NO_DATASET, Fitted, fitted
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.pool import n_functions
-from relevance_bayes.core.spec import TargetLikelihood
+from relevance_bayes.core.models.model import TargetLikelihood
+from relevance_bayes.core.models.pool import n_functions
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.values import Task

@@ -27,7 +27,7 @@ from benchmarks.files import NotRun, Split
 from benchmarks.generators import ACCURACY_SEED, SINC_NOISE, sinc
 from benchmarks.options import Options
 from benchmarks.speed.sinc import SINC, noisy
-from relevance_bayes.core.prediction import NumberPrediction
+from relevance_bayes.core.models.prediction import NumberPrediction
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.types import Array
 

@@ -12,9 +12,9 @@ from benchmarks.generators import Signal, moments, scaled_signal, signal_split
 from benchmarks.signals.dictionaries import MIXED, ours
 from benchmarks.signals.pursuits import pursued
 from benchmarks.signals.wavelets import WAVELETS, largest, shrunk
-from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.fitting import pose
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.types import Array
 
 POINTS = 512

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from relevance_bayes.core.folds import subset
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.linalg import squared_distances
 from relevance_bayes.core.types import Array
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.components.cases import Rows
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.types import Array
 from relevance_bayes.tasks.components.learning import components
 from relevance_bayes.tasks.components.space import Components

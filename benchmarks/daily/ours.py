@@ -12,7 +12,7 @@ from benchmarks.daily.splits import DailySplit
 from benchmarks.files import NotRun
 from benchmarks.fitting import NO_DATASET, classes_of, fitted
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.pool import ready_of
+from relevance_bayes.core.models.pool import ready_of
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.moments import histogram_of

@@ -8,9 +8,8 @@ from benchmarks.expansions.cases import Case, density, process, support_classes,
 from benchmarks.options import Options
 from benchmarks.prediction_time import milliseconds
 from benchmarks.report import Table
-from relevance_bayes.tasks.approximation.density import negative_mass, proper
 from relevance_bayes.tasks.approximation.expansion import KernelExpansion
-from relevance_bayes.tasks.approximation.sparse import Approximation, approximate
+from relevance_bayes.tasks.approximation.sparse import Approximation, approximate, negative_mass, proper
 
 ERRORS = (0.05, 0.01)
 """The requested relative errors: |f - f_R| / |f| over all of R^d."""

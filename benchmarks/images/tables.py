@@ -13,7 +13,7 @@ from benchmarks.images.peers import file_bytes, max_cosines, max_wavelets, quant
 from benchmarks.images.sources import SIDE, SOURCES
 from benchmarks.options import Options
 from benchmarks.report import Table, not_run
-from relevance_bayes.core.evidence import log_choices
+from relevance_bayes.core.inference.evidence import log_choices
 from relevance_bayes.core.types import Array
 from relevance_bayes.tasks.images.code import ImageCode, decode, psnr
 from relevance_bayes.tasks.images.encoding import steps

@@ -10,7 +10,7 @@ from benchmarks.options import Options
 from relevance_bayes.client import Client, connect
 from relevance_bayes.client.drivers import Query, finished
 from relevance_bayes.client.responses import Job, TrainingJob
-from relevance_bayes.records.pages import Page
+from relevance_bayes.records.json import Page
 
 PAUSE_SECONDS = 2.5
 """Between one job and the next, so that a child is ready for it."""

@@ -15,7 +15,7 @@ from benchmarks.serving.processes import cpu_seconds, processes
 from relevance_bayes.client import connect
 from relevance_bayes.client.drivers import Query, finished
 from relevance_bayes.client.responses import TrainingJob
-from relevance_bayes.records.pages import Page
+from relevance_bayes.records.json import Page
 
 ROWS, INPUTS = 150, 5
 SLOTS = (1, 2)

@@ -16,8 +16,8 @@ from benchmarks.jobs.running import seconds_for_each
 from benchmarks.options import Options
 from relevance_bayes.client import Client, connect
 from relevance_bayes.client.drivers import finished
+from relevance_bayes.client.jobs import TRAININGS
 from relevance_bayes.client.responses import Json
-from relevance_bayes.client.trainings import TRAININGS
 
 AT_ONCE = 12
 SHORT_QUEUE, LONG_QUEUE, QUICK_LONG_QUEUE = 100, 10_000, 1_000

@@ -14,9 +14,8 @@ from benchmarks.remembered import Remembered
 from benchmarks.repeats import Figures
 from benchmarks.report import Table
 from relevance_bayes.core.likelihoods import Bernoulli
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import ClassPrediction, predict
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.prediction import ClassPrediction, predict
 from relevance_bayes.core.types import Array
 
 ROWS = 5_000

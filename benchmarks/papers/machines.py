@@ -11,9 +11,9 @@ from benchmarks.papers.sets import PaperSet
 from benchmarks.repeats import Figures
 from relevance_bayes.core.algorithms import ReEstimation, Sequential
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
-from relevance_bayes.core.pool import members_of
-from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, scores
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.pool import members_of
+from relevance_bayes.core.models.prediction import ClassPrediction, NumberPrediction, scores
 from relevance_bayes.tables.encoding import user_mean
 
 Machine = Literal["re-estimation", "sequential", "defaults"]

@@ -10,7 +10,7 @@ from benchmarks.generators import curve_and_line_split, friedman_split, sinc_spl
 from benchmarks.learning import RAW_HALF
 from benchmarks.options import Options
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth
 
 Measure = Literal["rmse", "mse", "error"]
 

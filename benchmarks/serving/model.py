@@ -7,7 +7,7 @@ import numpy as np
 from app.prediction import ServedVersion
 from benchmarks.serving.plain import PlainModel
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
-from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.models.prediction import Ready
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedNumber
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel

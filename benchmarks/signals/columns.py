@@ -15,11 +15,11 @@ from benchmarks.repeats import Figures, mean, repeated, with_error
 from benchmarks.report import Table
 from benchmarks.signals.pursuits import lasso_by_folds
 from relevance_bayes.core.basis import Bias, InputFunctions, Inputs
-from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.prediction import RealPrediction, predict
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.prediction import RealPrediction, predict
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 
 RELEVANT = 5

@@ -9,14 +9,13 @@ from benchmarks.files import Split
 from benchmarks.generators import Signal
 from relevance_bayes.core.basis import Basis, Bias, KernelBasis
 from relevance_bayes.core.dictionaries import BSplines, Gabor, Steps
-from relevance_bayes.core.fitting import fit
-from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian, Laplacian
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import RealPrediction, predict
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.prediction import RealPrediction, predict
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 
 FOUR_WIDTHS = tuple(KernelBasis(Gaussian(), FixedWidth(width)) for width in (0.01, 0.03, 0.1, 0.3))

@@ -14,9 +14,9 @@ from benchmarks.signals.dictionaries import FOUR_WIDTHS, Denoised, ours
 from benchmarks.signals.pursuits import Linear, lasso, pursuit, pursuit_by_folds
 from relevance_bayes.core.basis import Basis, Bias
 from relevance_bayes.core.dictionaries import Steps
-from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.fitting import pose
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.types import Array
 
 NOISE_SD = 0.1

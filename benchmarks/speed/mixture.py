@@ -8,10 +8,10 @@ from benchmarks.generators import ripley_best, ripley_split
 from benchmarks.learning import RAW_HALF, vectors
 from benchmarks.speed.racing import Entrant, Fitted, Race, wrong
 from relevance_bayes.core.basis import Bias
-from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.likelihoods import Bernoulli
-from relevance_bayes.core.prediction import latent
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.prediction import latent
 from relevance_bayes.core.types import Array
 
 GAMMA = 0.5**-2

@@ -18,10 +18,10 @@ from benchmarks.fitting import NO_DATASET, SETTINGS, dataset_of
 from benchmarks.generators import TABLE_SEED, friedman
 from benchmarks.options import Options
 from benchmarks.report import Table
-from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.models.fitting import FitLog
 from relevance_bayes.core.selection import Step, train
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray
 from relevance_bayes.tasks.fit import Limits
 from relevance_bayes.tasks.supervised.cost import UNITS_PER_SECOND, Cost, planned_cost
 from relevance_bayes.tasks.supervised.plan import plan_supervised
@@ -93,13 +93,13 @@ def _of_size(rows: int, inputs: int) -> list[TrainedStages]:
     X = rng.random((rows, inputs))
     f = friedman(1, np.column_stack([X, rng.random((rows, max(0, 5 - inputs)))]))
     f = (f - f.mean()) / f.std()
-    targets: dict[str, Column] = {name: NumberColumn(target(X, f, rng)) for name, target in TARGETS.items()}
+    targets: dict[str, Column] = {name: NumberArray(target(X, f, rng)) for name, target in TARGETS.items()}
     for classes in CLASSES:
         latent = f + rng.standard_normal(rows)
         bounds = np.quantile(latent, np.linspace(0.0, 1.0, classes + 1)[1:-1])
         labels = tuple(f"class {number}" for number in range(classes))
-        targets[f"{classes} classes"] = CategoryColumn(np.searchsorted(bounds, latent).astype(np.int32), labels)
-    columns: dict[str, Column] = {f"x{number}": NumberColumn(column) for number, column in enumerate(X.T)}
+        targets[f"{classes} classes"] = CategoryArray(np.searchsorted(bounds, latent).astype(np.int32), labels)
+    columns: dict[str, Column] = {f"x{number}": NumberArray(column) for number, column in enumerate(X.T)}
     return [measured(f"{name}, {rows:,} x {inputs}", {**columns, "y": target}) for name, target in targets.items()]
 
 

@@ -11,13 +11,13 @@ from benchmarks.generators import sinc_split
 from benchmarks.learning import vectors
 from benchmarks.speed.racing import Entrant, Fitted, Race, rmse
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.folds import subset
-from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.prediction import latent
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.prediction import latent
 from relevance_bayes.core.types import Array
 
 NOISE_SD = 0.2

@@ -15,7 +15,7 @@ from benchmarks.tables.ours import TARGET, block
 from benchmarks.tables.splits import TableSplit
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.kernels import Gaussian
-from relevance_bayes.core.pool import n_functions
+from relevance_bayes.core.models.pool import n_functions
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tasks.supervised.request import KernelChoice, SupervisedRequest
 

@@ -14,7 +14,7 @@ from benchmarks.tables.outcomes import Outcome
 from benchmarks.tables.splits import TableSplit
 from benchmarks.tables.table import DataTable
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.pool import n_functions
+from relevance_bayes.core.models.pool import n_functions
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray

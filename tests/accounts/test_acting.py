@@ -10,7 +10,7 @@ from app.accounts import authenticator as subject
 from app.accounts.authenticator import MIN_REFRESH_SECONDS, REFRESH_SECONDS, KeyAuthenticator
 from app.errors import UnavailableError
 from app.identity import LOCAL, Principal
-from relevance_bayes.records.keys import KEY_SCOPES
+from relevance_bayes.records.accounts import KEY_SCOPES
 from tests.accounts.test_authenticator import Time
 from tests.applications import SmallParts
 from tests.keys import share

@@ -17,9 +17,8 @@ from app.accounts.authenticator import (
     REFRESH_SECONDS,
     KeyAuthenticator,
 )
-from app.accounts.repository import ApiKeyRepository
+from app.accounts.repository import ApiKeyRepository, SessionRepository
 from app.accounts.service import Sessions
-from app.accounts.session_repository import SessionRepository
 from app.accounts.tables import ApiKeyRow
 from app.errors import UnavailableError
 from app.identity import LOCAL, Principal

@@ -6,16 +6,15 @@ import anyio
 import pytest
 from sqlalchemy import text
 
-from app.accounts import member_repository as subject
+from app.accounts import repository as subject
 from app.accounts.authenticator import KeyAuthenticator
-from app.accounts.member_repository import MemberRepository
 from app.accounts.records import ROLE_SCOPES, digest
-from app.accounts.session_repository import SessionRepository
+from app.accounts.repository import MemberRepository, SessionRepository
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
 from app.identity import Principal
+from relevance_bayes.records.accounts import KEY_SCOPES
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.records.keys import KEY_SCOPES
 from relevance_bayes.records.members import ROLES, Member, Role
 from tests import samples
 from tests.transactions import HandClock

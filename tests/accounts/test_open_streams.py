@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from app.identity import BUILT_IN_OWNER
 from app.jobs import routes
 from app.jobs.service import History, JobService
+from relevance_bayes.records.accounts import KeyScope
 from relevance_bayes.records.jobs import JobKind
-from relevance_bayes.records.keys import KeyScope
 from tests import samples
 from tests.accounts.test_session_routes import OWN_PAGE, session
 from tests.applications import StoredParts

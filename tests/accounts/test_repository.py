@@ -10,8 +10,8 @@ from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
 from app.identity import Principal, uuid7
+from relevance_bayes.records.accounts import ApiKey, KeyScope
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.keys import ApiKey, KeyScope
 from tests import samples
 from tests.transactions import HandClock
 

@@ -5,14 +5,13 @@ from uuid import UUID
 import pytest
 
 from app.accounts.records import KEY_PREFIX, digest
-from app.accounts.repository import ApiKeyRepository
+from app.accounts.repository import ApiKeyRepository, SessionRepository
 from app.accounts.service import ApiKeys, Sessions
-from app.accounts.session_repository import SessionRepository
 from app.database.keyset import PageRequest
 from app.errors import ConflictError
 from app.identity import LOCAL, Principal, uuid7
+from relevance_bayes.records.accounts import KEY_SCOPES, ApiKey
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.keys import KEY_SCOPES, ApiKey
 from tests.applications import SmallParts
 from tests.small_tables import NOW
 

@@ -5,14 +5,14 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, text
 
-from app.accounts import session_repository as subject
+from app.accounts import repository as subject
 from app.accounts.records import digest
-from app.accounts.session_repository import SessionRepository
+from app.accounts.repository import SessionRepository
 from app.database.transaction import OpenTransaction
 from app.identity import Principal
 from app.jobs.queue.client import EndedEntries
 from app.services import Retention
-from relevance_bayes.records.keys import ApiKey
+from relevance_bayes.records.accounts import ApiKey
 from tests import samples
 from tests.accounts.test_repository import added as added_key
 from tests.transactions import HandClock

@@ -10,13 +10,12 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
-from app.accounts.issuer_keys import Issuer, IssuerKeys
 from app.accounts.service import Sessions
-from app.accounts.tokens import TokenAuthenticator, TokenRules
+from app.accounts.tokens import Issuer, IssuerKeys, TokenAuthenticator, TokenRules
 from app.http.authentication import READING
 from app.identity import Principal
 from app.main import make_application
-from relevance_bayes.records.keys import KEY_SCOPES
+from relevance_bayes.records.accounts import KEY_SCOPES
 from tests.accounts.test_routes import ROWS, key, operations
 from tests.applications import DATASET, LIMITS, SESSION_SECONDS, SUBMIT, Minutes, SmallParts
 from tests.issuers import AUDIENCE, serving

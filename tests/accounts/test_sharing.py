@@ -7,13 +7,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
+from app.accounts.rate_limiter import OwnerRates
 from app.http.openapi import Json
-from app.limits.rates import OwnerRates
 from app.main import make_application
-from relevance_bayes.records.limits import OwnerLimits
+from relevance_bayes.records.accounts import OwnerLimits
 from relevance_bayes.records.members import ROLES, Role
-from tests.accounts.test_member_routes import PROJECT, is_missing_project
-from tests.accounts.test_routes import ROWS, key
+from tests.accounts.test_routes import PROJECT, ROWS, is_missing_project, key
 from tests.accounts.test_session_routes import OWN_PAGE, session
 from tests.applications import DATASET, LIMITS, SUBMIT, SmallParts
 from tests.keys import share

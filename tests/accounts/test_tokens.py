@@ -15,8 +15,15 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from app.accounts import tokens
 from app.accounts.authenticator import KeyAuthenticator
-from app.accounts.issuer_keys import DISCOVERY, MAX_AGE_SECONDS, MIN_FETCH_SECONDS, Issuer, IssuerKeys
-from app.accounts.tokens import TokenAuthenticator, TokenRules
+from app.accounts.tokens import (
+    DISCOVERY,
+    MAX_AGE_SECONDS,
+    MIN_FETCH_SECONDS,
+    Issuer,
+    IssuerKeys,
+    TokenAuthenticator,
+    TokenRules,
+)
 from app.errors import UnavailableError
 from app.identity import Principal
 from tests.applications import SmallParts
@@ -293,7 +300,7 @@ def test_without_any_keys_tokens_can_not_be_checked(
 def test_an_issuer_that_does_not_respond_is_waited_for_until_the_deadline(
     authenticator: TokenAuthenticator, issuer: TokenIssuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.accounts.issuer_keys.FETCH_SECONDS", 0.2)
+    monkeypatch.setattr("app.accounts.tokens.FETCH_SECONDS", 0.2)
     issuer.responds.clear()
     began = wall_clock.monotonic()
     with pytest.raises(UnavailableError):

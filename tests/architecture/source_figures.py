@@ -64,7 +64,7 @@ def installed() -> tuple[Module, ...]:
 
 
 def without_tests(modules: Iterable[Module]) -> list[str]:
-    """The files that no test file is named after: app/limits/token_bucket.py has tests/limits/test_token_bucket.py."""
+    """The files that no test file is named after: `app/logs.py` has `tests/test_logs.py`."""
 
     def test_of(path: Path) -> Path:
         inside = path.relative_to("library/relevance_bayes" if path.parts[0] == "library" else "app")

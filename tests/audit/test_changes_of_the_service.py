@@ -15,8 +15,7 @@ from app.database.transaction import OpenTransaction
 from app.identity import BUILT_IN_OWNER, uuid7
 from app.jobs.repository import JobRepository
 from app.main import make_application
-from app.prediction.result_repository import ResultRepository
-from app.prediction.results import Piece, ResultProgress
+from app.prediction.result_repository import Piece, ResultProgress, ResultRepository
 from app.server.server import Config, ConnectionLimits
 from app.services import Retention
 from app.webhooks.repository import WebhookRepository

@@ -15,9 +15,9 @@ from starlette.testclient import TestClient
 from app.accounts.authenticator import KeyAuthenticator
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.main import make_application
+from relevance_bayes.records.accounts import KeyScope
 from relevance_bayes.records.audit import AUDIT_ACTIONS, AuditAction, AuditEntry
 from relevance_bayes.records.jobs import JobKind
-from relevance_bayes.records.keys import KeyScope
 from tests.applications import DATASET, LIMITS, SUBMIT, Minutes, SmallParts
 from tests.keys import share
 

@@ -6,8 +6,8 @@ from hashlib import sha256
 import pytest
 from starlette.testclient import TestClient
 
-from app.audit.exporting import COLUMNS
 from app.audit.repository import AuditRepository
+from app.audit.service import COLUMNS
 from app.errors import UnavailableError
 from tests.accounts.test_routes import key
 from tests.applications import SmallParts

@@ -11,7 +11,7 @@ from app.database.engine import make_engine
 from app.database.migrations import migrate, plan
 from app.database.revision import EXPECTED, is_current, running_processes
 from app.database.transaction import open_transactions
-from app.http.process_heartbeat import ProcessHeartbeat
+from app.http.process_repository import ProcessHeartbeat
 from app.jobs.statistics_repository import WorkerRepository
 from tests.commands import Run
 from tests.doubles.queue import ListedQueue

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from app.database.frame import PREAMBLE, BodyCodec, Content, Json, NewerReleaseError, UnreadableBytesError, pack, write
-from app.datasets.block_codec import decode_block, encode_block
+from app.datasets.repository import decode_block, encode_block
 from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
-from app.registry.version_codec import decode_predictor, encode_predictor
+from app.registry.version_repository import decode_predictor, encode_predictor
 from relevance_bayes.core.algorithms.state import Process, State, Termination, Trial
 from relevance_bayes.core.basis import (
     ConstantFunction,
@@ -25,8 +25,9 @@ from relevance_bayes.core.basis import (
     SingleFunctions,
 )
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
+from relevance_bayes.core.inference.posterior import Augmentation
 from relevance_bayes.core.kernels import Additive, Gaussian, Kernel
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
@@ -37,12 +38,10 @@ from relevance_bayes.core.likelihoods import (
     LogVariance,
     OneAgainstRest,
 )
-from relevance_bayes.core.model import InputRange, LogNoise, Model
-from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import Pool
-from relevance_bayes.core.posterior import Augmentation
-from relevance_bayes.documents.arrays import Stored, extract_arrays
-from relevance_bayes.documents.schema import FORMAT_VERSION, content_of
+from relevance_bayes.core.models.classes import PerClass
+from relevance_bayes.core.models.model import InputRange, LogNoise, Model
+from relevance_bayes.core.models.pool import Pool
+from relevance_bayes.documents.schema import FORMAT_VERSION, Stored, content_of, extract_arrays
 from relevance_bayes.tables.columns import Block, BooleanArray, CategoryArray, Column, NumberArray, TimestampArray
 from relevance_bayes.tables.encoding import InputEncoding
 from relevance_bayes.tasks.approximation.expansion import KernelExpansion

@@ -21,8 +21,7 @@ from app.database.monitor import DatabaseMonitor
 from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import OutOfReachError, UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.registry.naming import version_ids
-from app.registry.repository import ModelRepository
+from app.registry.repository import ModelRepository, version_ids
 from relevance_bayes.records.errors import NotFoundError
 from tests import postgres
 from tests.conftest import PROGRAMS

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, create_engine, text
 from app.database import transaction as pool_metrics
 from app.database.transaction import CONNECTIONS, MAX_CONNECTIONS, WAIT_SECONDS, WAITS, PoolMetrics, open_transactions
 from app.errors import UnavailableError
-from app.metrics.numbers import Numbers
+from app.metrics import Numbers
 from tests.doubles.queue import ListedQueue
 
 

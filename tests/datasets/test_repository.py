@@ -8,9 +8,8 @@ from sqlalchemy import Engine, text
 
 from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction, now
-from app.datasets.block_codec import cell_bytes
 from app.datasets.records import Dataset
-from app.datasets.repository import BLOCKS_AT_ONCE, DatasetRepository
+from app.datasets.repository import BLOCKS_AT_ONCE, DatasetRepository, cell_bytes
 from app.errors import ConflictError, InUseError
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit

@@ -13,8 +13,8 @@ import pytest
 from sklearn.gaussian_process import kernels
 
 from app.registry.trainings import TRAINING
-from relevance_bayes.core.hyperparameters import Width
 from relevance_bayes.core.kernels import Covariance, Kernel
+from relevance_bayes.core.kernels.hyperparameters import Width
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.json import validate
 

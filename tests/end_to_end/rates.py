@@ -9,8 +9,8 @@ from functools import partial
 
 import httpx2
 
-from app.limits.demand_repository import ALIVE_SECONDS
-from app.limits.token_bucket import BURST_SECONDS
+from app.accounts.limit_repository import ALIVE_SECONDS
+from app.accounts.rate_limiter import BURST_SECONDS
 from app.maintenance import administration
 from app.settings import Settings
 from tests.end_to_end.deployment import TIMEOUT

@@ -5,8 +5,8 @@ import pytest
 
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.responses import ComponentsJob, ComponentsVersion, Json, Prediction
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tasks.components.learning import components, typical_width

@@ -10,10 +10,10 @@ import pytest
 
 from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Json
-from relevance_bayes.records.baselines import Histogram, NumberHistogram
+from relevance_bayes.records.reports import Histogram, NumberHistogram
 from tests.conftest import migrated_database
 from tests.end_to_end.deployment import Api, deployed
-from tests.metrics.expositions import Scrape, scrape
+from tests.expositions import Scrape, scrape
 from tests.waiting import until
 
 Rows = dict[str, list[float | str]]

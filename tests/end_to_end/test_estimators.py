@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from relevance_bayes.client.responses import ComponentsJob, Dataset, Json, RegressionVersion
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.arrays import DOCUMENT_NAME
+from relevance_bayes.documents.schema import DOCUMENT_NAME
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
 from tests.end_to_end.deployment import Api
 from tests.library.estimators.tables import Cells, cells, litres

@@ -14,13 +14,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.http.metrics_service import CACHE_SECONDS
-from app.prediction.drift_monitors import MIN_ROWS
+from app.http.metrics import CACHE_SECONDS
+from app.prediction.drift import MIN_ROWS
 from relevance_bayes.records.values import Label
 from tests.conftest import migrated_database
 from tests.end_to_end.deployment import TIMEOUT, Api, Deployment, deployed
 from tests.end_to_end.tables import sinc
-from tests.metrics.expositions import Scrape, scrape
+from tests.expositions import Scrape, scrape
 from tests.served import add_version
 from tests.small_models import small_version
 from tests.waiting import until

@@ -12,7 +12,7 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.settings import Settings
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.responses import Json
-from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict
+from relevance_bayes.core.models.prediction import ClassPrediction, RealPrediction, predict
 from relevance_bayes.records.jobs import Event as JobEvent
 from relevance_bayes.records.jobs import VersionName
 from relevance_bayes.tables.columns import Block

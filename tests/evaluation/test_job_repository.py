@@ -12,9 +12,8 @@ from app.jobs.records import Claim, Job, JobFilter
 from app.jobs.repository import JobRepository
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
-from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.records import new_secret
-from app.webhooks.repository import WebhookRepository
+from app.webhooks.repository import DeliveryRepository, WebhookRepository
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.webhooks import Webhook
 from tests import samples

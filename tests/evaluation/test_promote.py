@@ -9,16 +9,15 @@ import pytest
 from app.database.keyset import PageRequest
 from app.evaluation import promote as under_test
 from app.evaluation.jobs import PROMOTION, PROMOTION_RESULT
-from app.http.conditions import UNCONDITIONAL
+from app.http.conditional_requests import UNCONDITIONAL
 from app.jobs.worker.attempts import JobAttempt
 from app.origin import Origin, acting
 from app.prediction import PredictRequest, ServedVersion, evaluate_block, predict
 from app.registry.alias_repository import AliasRepository
 from app.registry.records import MAX_ALIASES
-from relevance_bayes.records.promotions import Criterion, PromotionRequest, PromotionResult
+from relevance_bayes.records.evaluations import Criterion, PromotionRequest, PromotionResult
 from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray, taken
-from relevance_bayes.tasks.labelled import LabelledNumbers
-from relevance_bayes.tasks.prediction import LabelledBlock
+from relevance_bayes.tasks.prediction import LabelledBlock, LabelledNumbers
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.narrowing import of_kind

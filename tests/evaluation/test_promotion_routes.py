@@ -10,12 +10,12 @@ from starlette.testclient import TestClient
 from app.evaluation.jobs import PROMOTION_RESULT
 from app.evaluation.metrics.numbers import NumberScores
 from app.evaluation.metrics.paired import PairedDifferences, verdict
-from app.http.conditions import UNCONDITIONAL
+from app.http.conditional_requests import UNCONDITIONAL
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.tables import JobRow
 from app.registry.alias_repository import AliasRepository
+from relevance_bayes.records.evaluations import AnyPromotionResult, PromotionResult
 from relevance_bayes.records.jobs import Transition
-from relevance_bayes.records.promotions import AnyPromotionResult, PromotionResult
 from tests.applications import DATASET, NOW, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version

@@ -18,7 +18,7 @@ from app.prediction import evaluate_block
 from relevance_bayes.records.evaluations import AnyEvaluationResult, NumberMetrics
 from relevance_bayes.records.jobs import Transition
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
+from relevance_bayes.tasks.prediction import LabelledClasses, LabelledNumbers
 from tests.applications import DATASET, LIMITS, NOW, SmallParts, filled_template
 from tests.narrowing import of_kind
 from tests.problems import assert_problem

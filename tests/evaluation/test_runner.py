@@ -19,8 +19,7 @@ from relevance_bayes.records.evaluations import (
     NumberMetrics,
 )
 from relevance_bayes.tables.columns import Block, BooleanArray
-from relevance_bayes.tasks.labelled import LabelledNumbers
-from relevance_bayes.tasks.prediction import LabelledBlock
+from relevance_bayes.tasks.prediction import LabelledBlock, LabelledNumbers
 from tests.narrowing import of_kind
 from tests.scoring_bench import OWNER, ROWS, Bench, table
 from tests.served_versions import served

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.errors import ConflictError, KeyInUseError, TooManyJobsError
-from app.evaluation.jobs import EVALUATION
-from app.evaluation.planning import EvaluationPlan
+from app.evaluation.jobs import EVALUATION, EvaluationPlan
 from app.evaluation.service import EvaluationService
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.identity import BUILT_IN_OWNER as OWNER

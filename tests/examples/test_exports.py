@@ -18,7 +18,7 @@ from relevance_bayes.client.responses import Json
 from relevance_bayes.documents import parts as parts_of_models
 from relevance_bayes.documents import schema
 from relevance_bayes.documents.codec import MAX_FUNCTIONS, Part
-from relevance_bayes.tasks.approximation.plan import MAX_TERMS
+from relevance_bayes.tasks.approximation.request import MAX_TERMS
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]

@@ -6,15 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.exported import ExportedApproximation
+from relevance_bayes.documents.reports import ExportedApproximation
 from relevance_bayes.records.models import TermsError
 from relevance_bayes.records.values import IgnoredColumn, InputColumn
 from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tables.encoding import InputEncoding
 from relevance_bayes.tasks.approximation.expansion import KernelExpansion
-from relevance_bayes.tasks.approximation.prediction import ApproximationModel
-from relevance_bayes.tasks.approximation.report import ApproximationPredictor
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.approximation.report import ApproximationModel, ApproximationPredictor
+from relevance_bayes.tasks.prediction import PredictOptions
 from tests.exports.trained import EXPORTED_AT
 from tests.small_approximation import version_of_a_term
 

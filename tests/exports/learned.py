@@ -6,18 +6,17 @@ from functools import cache, partial
 
 import numpy as np
 
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Covariance, Gaussian
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.exported import ExportedComponents
+from relevance_bayes.documents.reports import ExportedComponents
 from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedInput, InputEncoding, column_names, encode_inputs
 from relevance_bayes.tasks.components.learning import components, usual_densities
-from relevance_bayes.tasks.components.prediction import ComponentsModel, ComponentsPrediction
-from relevance_bayes.tasks.components.report import ComponentsPredictor
+from relevance_bayes.tasks.components.report import ComponentsModel, ComponentsPrediction, ComponentsPredictor
 from relevance_bayes.tasks.components.space import Components
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from tests.exports.trained import COVARIANCES, EXPORTED_AT, MIXED, PLAIN, ROWS, block, input_column
 from tests.small_components import version_of_components
 

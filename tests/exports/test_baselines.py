@@ -9,14 +9,13 @@ from pydantic import JsonValue
 
 from app.exports import formats
 from app.exports.formats import RENDERINGS
-from app.registry.version_codec import REPORT
-from app.tasks.union import task_of
-from relevance_bayes.documents.exported import ExportedVersion
+from app.registry.version_repository import REPORT
+from app.tasks import task_of
+from relevance_bayes.documents.reports import ExportedVersion
 from relevance_bayes.documents.schema import DOCUMENT, version_of
-from relevance_bayes.documents.validation.statistics import baseline_faults, input_row_faults
-from relevance_bayes.records.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
-from relevance_bayes.records.datasets import CategoryCount
-from relevance_bayes.records.values import Cell, InputColumn
+from relevance_bayes.documents.validation.figures import baseline_faults, input_row_faults
+from relevance_bayes.records.reports import Baseline, CategoryHistogram, InputCells, NumberHistogram
+from relevance_bayes.records.values import CategoryCount, Cell, InputColumn
 from relevance_bayes.tasks.union import NewVersion, VersionReport
 from tests.prediction.drifting import baseline_in, with_baseline, with_histograms
 from tests.small_components import version_of_components

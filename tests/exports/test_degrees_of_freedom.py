@@ -9,9 +9,9 @@ from scipy.stats import norm
 from scipy.stats import t as student_t
 
 from app.exports.formats import RENDERINGS
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import LearnedModel, Pool, degrees_of_freedom_of, members_of
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.core.models.model import Model
+from relevance_bayes.core.models.pool import LearnedModel, Pool, degrees_of_freedom_of, members_of
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.documents.schema import DOCUMENT, version_of
 from relevance_bayes.documents.validation import supervised_faults
 from relevance_bayes.tasks.supervised.report import SupervisedPredictor

@@ -12,18 +12,18 @@ from pydantic import JsonValue
 from app.errors import MalformedBodyError, TooLargeError
 from app.exports import formats
 from app.exports.formats import RENDERINGS
-from app.registry.version_codec import REPORT
-from app.tasks.supervised.importing import checked
+from app.registry.version_repository import REPORT
+from app.tasks.supervised import checked
 from relevance_bayes.core.basis import SingleFunctions
-from relevance_bayes.core.pool import members_of
-from relevance_bayes.documents import arrays as npz
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.core.models.pool import members_of
+from relevance_bayes.documents import schema as npz
 from relevance_bayes.documents.parts import ModelPart, SinglePart
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.documents.schema import DOCUMENT, SupervisedDocument, document_of, version_of
 from relevance_bayes.documents.validation import supervised_faults
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.json import validate
-from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.records.versions import ImportedFrom
 from relevance_bayes.tasks.supervised.report import SupervisedReport
 from tests.exports.trained import CASES, block, predicted, trained
 

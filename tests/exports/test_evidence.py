@@ -10,8 +10,8 @@ import pytest
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,
@@ -22,11 +22,10 @@ from relevance_bayes.core.likelihoods import (
     Poisson,
     StudentT,
 )
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import members_of
+from relevance_bayes.core.models.model import Model, Prior, Spec
+from relevance_bayes.core.models.pool import members_of
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
-from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedNumber, Encoding
 from relevance_bayes.tasks.supervised.report import SupervisedPredictor

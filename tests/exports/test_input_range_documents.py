@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.model import InputRange, Model
+from relevance_bayes.core.models.model import InputRange, Model
 from relevance_bayes.documents.parts import InputRangePart, ModelPart
 from relevance_bayes.documents.schema import SupervisedContent, content_of, predictor_of
 from relevance_bayes.documents.validation import supervised_faults

@@ -14,8 +14,8 @@ from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.python_file.functions import PIECES, kernel_function
 from app.exports.python_file.writing import Program, needed, pieces_by_name
 from relevance_bayes.core.basis import KernelFunctions
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Kernel, RationalQuadratic
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.numpy_namespace import NumpyNamespace
 from relevance_bayes.core.tracing import ExtendedNamespace, Namespace, Tracing
 from relevance_bayes.core.types import Array

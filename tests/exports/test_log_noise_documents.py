@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.model import Model
+from relevance_bayes.core.models.model import Model
 from relevance_bayes.documents.parts import ModelPart
 from relevance_bayes.documents.schema import SupervisedContent, content_of, predictor_of
 from relevance_bayes.documents.validation import supervised_faults

@@ -9,7 +9,7 @@ import pytest
 
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.documents.schema import DOCUMENT, version_of
 from relevance_bayes.tables.encoding import EncodedNumber
 from tests.exports.test_onnx import run

@@ -8,7 +8,7 @@ import pytest
 
 from app.errors import MalformedBodyError
 from app.exports import formats
-from relevance_bayes.documents.arrays import DOCUMENT_NAME
+from relevance_bayes.documents.schema import DOCUMENT_NAME
 from relevance_bayes.records.errors import InvalidRequestError
 
 MALFORMED = [

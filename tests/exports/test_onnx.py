@@ -20,7 +20,7 @@ from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.model import CLASSES, model_of
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.records.values import InputColumn
 from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, encode_inputs, real_values

@@ -14,8 +14,8 @@ import scipy
 
 from app.exports.formats import RENDERINGS
 from app.exports.python_file.outcomes import quantile_above
-from relevance_bayes.core.pool import members_of
-from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.core.models.pool import members_of
+from relevance_bayes.documents.reports import ExportedVersion
 from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, real_values
 from tests.exports.test_onnx import SERVICE

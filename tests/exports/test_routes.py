@@ -22,7 +22,7 @@ from starlette.testclient import TestClient
 from app.exports.formats import RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
 from app.main import make_application
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.documents.schema import DOCUMENT, version_of
 from relevance_bayes.records.errors import NotFoundError
 from tests.applications import LIMITS, SmallParts

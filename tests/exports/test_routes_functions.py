@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from app.exports.formats import RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
 from app.main import make_application
-from relevance_bayes.tasks.approximation.plan import MAX_TERMS
+from relevance_bayes.tasks.approximation.request import MAX_TERMS
 from relevance_bayes.tasks.listing import Learned
 from tests.applications import SmallParts
 from tests.exports.known import of_terms

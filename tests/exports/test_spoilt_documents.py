@@ -15,7 +15,7 @@ from app.exports.formats import RENDERINGS
 from app.identity import BUILT_IN_OWNER
 from app.main import make_application
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.documents.reports import ExportedVersion
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.reports import Outlier
 from relevance_bayes.records.values import IgnoredColumn

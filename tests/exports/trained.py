@@ -12,10 +12,8 @@ from pydantic import TypeAdapter
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.dictionaries import BSplines, Fourier, Gabor, Steps
-from relevance_bayes.core.fitting import FitLog, pose
-from relevance_bayes.core.hurdle import HurdleModel
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth, InputMap
 from relevance_bayes.core.kernels import Additive, Covariance, Gaussian, Kernel, Laplacian, Matern32
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, FixedWidth, InputMap
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
@@ -30,10 +28,12 @@ from relevance_bayes.core.likelihoods import (
     StudentT,
     TargetLikelihood,
 )
-from relevance_bayes.core.likelihoods.temperature import temperature_of
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.per_class import PerClass, without_functions
-from relevance_bayes.core.pool import (
+from relevance_bayes.core.likelihoods.bernoulli import temperature_of
+from relevance_bayes.core.models.classes import PerClass, without_functions
+from relevance_bayes.core.models.fitting import FitLog, pose
+from relevance_bayes.core.models.hurdle import HurdleModel
+from relevance_bayes.core.models.model import Model, Prior, Spec
+from relevance_bayes.core.models.pool import (
     LearnedModel,
     Pool,
     degrees_of_freedom_of,
@@ -42,12 +42,11 @@ from relevance_bayes.core.pool import (
     n_functions,
     with_degrees_of_freedom,
 )
-from relevance_bayes.core.pooling.members import exact_model, whole
+from relevance_bayes.core.models.pooling.members import exact_model, whole
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
-from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.records.reports import ClassRows, InputWidth
 from relevance_bayes.records.values import InputColumn, Task
 from relevance_bayes.tables.columns import Block, BooleanArray, CategoryArray, NumberArray, TimestampArray
@@ -64,7 +63,7 @@ from relevance_bayes.tables.encoding import (
     user_process_sd,
 )
 from relevance_bayes.tasks.listing import model_terms, model_warps, model_widths
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.report import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from tests.small_models import small_version

@@ -19,8 +19,8 @@ from app.jobs.tables import JobRow
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias
-from relevance_bayes.core.hyperparameters import CrossValidationWidth
-from relevance_bayes.core.model import Model
+from relevance_bayes.core.kernels.hyperparameters import CrossValidationWidth
+from relevance_bayes.core.models.model import Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.records.jobs import FINISHED
 from relevance_bayes.tasks.supervised.report import SupervisedPredictor

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from app.formats.arrow_writing import csv_part, without_formulas
-from relevance_bayes.tables.formulas import escaped
+from relevance_bayes.tables.kinds import escaped
 
 FORMULAS = ["=1+1", "+SUM(A1)", "-2+3", "@A1", "\tx", "\rx", "\nx", "=", "-", "+", "@", "-1\n", "- 1", "=HYPERLINK(1)"]
 OTHERS = ["", "red", "a=b", "'=1", "1-2", " =1", "ünd", "-1", "+49", "-1.5e-3", "-.5", "2", "1e400", "é=1"]

@@ -21,7 +21,7 @@ PAGE = (ROOT / "docs" / "reference" / "formats.md").read_text()
 OF_IMAGES = frozenset(
     {
         "app/http/negotiation.py",
-        "app/prediction/version_routes.py",
+        "app/prediction/routes.py",
         "library/relevance_bayes/client/encodings.py",
         "library/relevance_bayes/client/service_calls.py",
     }
@@ -33,7 +33,7 @@ OTHERWISE_NAMED = {
     "app/web/report.py": {"image/png"},  # images that a report embeds
     "app/web/static_files.py": {".csv", ".txt"},  # suffixes of the page's files
     "library/relevance_bayes/records/batch_predictions.py": {"parquet"},  # an example
-    "library/relevance_bayes/documents/arrays.py": {".npy"},  # members of an npz file
+    "library/relevance_bayes/documents/schema.py": {".npy"},  # members of an npz file
 }
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from app.exports.formats import RENDERINGS
 from app.formats import WRITABLE_FORMATS
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reports import ExportedSupervised
 from tests.hostile.client import fault
 from tests.hostile.conftest import Clients
 from tests.hostile.forging import Document

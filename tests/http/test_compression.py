@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.testclient import TestClient
 
-from app.http import documentation_pages
-from app.http.compression import accepts_gzip, compressed_response
+from app.http import openapi
+from app.http.content_encodings import accepts_gzip, compressed_response
 
 CONTENT = b"some text " * 1000
 
@@ -79,7 +79,7 @@ def test_a_public_document_is_made_once_and_not_sent_again(
     """Anybody may get them without a key, so a request must cost next to nothing."""
     (tmp_path / "index.html").write_text("<html></html>")
     (tmp_path / "searchtools.js").write_text("var search = 1;")
-    monkeypatch.setattr(documentation_pages, "PLACES", (tmp_path,))
+    monkeypatch.setattr(openapi, "PLACES", (tmp_path,))
     headers = {"Accept": "text/html, */*;q=0.5", "Accept-Encoding": "gzip"}
     first = client.get(path, headers=headers)
     assert first.headers["Content-Encoding"] == "gzip"

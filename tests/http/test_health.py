@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 import pytest
 from starlette.testclient import TestClient
 
-from app.http.shutdown import Shutdown
+from app.http.health import Shutdown
 from app.main import make_application
 from tests.applications import LIMITS, Report, SmallParts
 

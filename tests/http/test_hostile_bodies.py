@@ -19,7 +19,7 @@ from app.errors import MalformedBodyError, TooLargeError
 from app.formats.json_body import MAX_DEPTH, decode
 from app.formats.line_stream import lines_of
 from app.http.bodies import MAX_ELEMENTS, MAX_MEMBERS
-from app.http.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
+from app.http.content_encodings import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
 from app.inference.requests import read_request
 from app.main import make_application
 from app.prediction import ServedVersion, predict

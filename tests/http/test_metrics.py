@@ -1,23 +1,57 @@
 """The metrics over HTTP: what counts where, bounded labels, and who may read them."""
 
 from collections.abc import Iterator
+from threading import Event, Thread
 
 import pytest
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.database.engine import Reachability
-from app.http.metrics_service import CACHE_SECONDS, DatabaseMetrics, Metrics
+from app.errors import UnavailableError
+from app.http.metrics import CACHE_SECONDS, MAX_RUNNING, DatabaseMetrics, Metrics, TimedCalls
 from app.http.paths import TEMPLATE
-from app.http.request_metrics import DURATIONS, METHODS, REQUESTS, STATUSES, RequestMetrics
+from app.http.telemetry import DURATIONS, METHODS, REQUESTS, STATUSES, RequestMetrics
 from app.jobs.metrics import job_metrics
 from app.main import make_application
-from app.metrics.numbers import MetricSample, Numbers, OwnNumbers
-from app.prediction.drift_monitors import ROWS as MONITORED
-from relevance_bayes.records.keys import KEY_SCOPES
+from app.metrics import MetricSample, Numbers, OwnNumbers
+from app.prediction.drift import ROWS as MONITORED
+from relevance_bayes.records.accounts import KEY_SCOPES
 from tests.applications import LIMITS, SUBMIT, SmallParts
+from tests.expositions import Scrape, scrape
 from tests.keys import share
-from tests.metrics.expositions import Scrape, scrape
+
+
+def test_what_a_call_returns_or_raises_comes_back() -> None:
+    calls = TimedCalls()
+    assert calls.call(lambda: 3, seconds=5.0) == 3
+    with pytest.raises(ZeroDivisionError):
+        calls.call(lambda: 1 // 0, seconds=5.0)
+
+
+def test_nobody_waits_longer_and_too_many_that_hang_are_refused() -> None:
+    calls, end = TimedCalls(), Event()
+    for _ in range(MAX_RUNNING):
+        with pytest.raises(UnavailableError, match="did not respond within"):
+            calls.call(end.wait, seconds=0.01)
+    with pytest.raises(UnavailableError, match="earlier requests"):
+        calls.call(end.wait, seconds=0.01)
+    end.set()
+
+
+def test_a_thread_that_cannot_be_started_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = TimedCalls()
+
+    def refuse(_: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Thread, "start", refuse)
+        for _ in range(MAX_RUNNING + 1):
+            with pytest.raises(UnavailableError, match="can't start more threads"):
+                calls.call(lambda: 3, seconds=5.0)
+    assert calls.call(lambda: 3, seconds=5.0) == 3
+
 
 ROWS = {"rows": [{"x": 0.5, "colour": "red"}, {"x": 1.5, "colour": "red"}]}
 

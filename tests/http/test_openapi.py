@@ -12,15 +12,17 @@ from httpx2 import Response
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
+from app.http import openapi as guide
 from app.http.bodies import checked
 from app.http.openapi import CREDENTIALS, Json, recorded
 from app.main import SCHEMAS, make_application
-from app.prediction.query import PREDICT_IN
+from app.prediction.schemas import PREDICT_IN
 from app.registry.trainings import TRAINING
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.json import validate
 from tests.applications import LIMITS, SmallParts
 from tests.doubles.authenticator import OneKey
+from tests.problems import assert_problem
 
 Object = dict[str, Json]
 
@@ -216,3 +218,50 @@ def test_an_unknown_task_is_refused_at_its_place(task: object) -> None:
     with pytest.raises(InvalidRequestError) as caught:
         validate(TRAINING.request.adapter, {"dataset_id": str(UUID(int=0)), "target": "y", "task": task})
     assert [fault.pointer for fault in caught.value.faults] == ["/task"]
+
+
+PAGE = "<html><script>var theme = 1;</script><form></form></html>"
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "guide"
+    (folder / "how-to").mkdir(parents=True)
+    (folder / "index.html").write_text(PAGE)
+    (folder / "how-to" / "deploy.html").write_text(PAGE)
+    (folder / "searchtools.js").write_text("var search = 1;")
+    (tmp_path / "secret.txt").write_text("not of the site")
+    monkeypatch.setattr(guide, "PLACES", (tmp_path / "nowhere", folder))
+    return folder
+
+
+def test_the_guide_opens_at_its_first_page(client: TestClient, site: Path) -> None:
+    response = client.get("/guide")
+    assert (str(response.url.path), response.text) == ("/guide/", PAGE)
+    assert client.get("/guide/how-to/deploy.html").text == PAGE
+
+
+def test_a_page_runs_its_own_scripts_alone(client: TestClient, site: Path) -> None:
+    response = client.get("/guide/")
+    policy = response.headers["Content-Security-Policy"]
+    assert "script-src 'self' 'sha256-" in policy
+    assert "default-src 'none'" in policy
+    assert "form-action 'self'" in policy
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    script = client.get("/guide/searchtools.js")
+    assert script.headers["Content-Type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize("name", ["no.html", "how-to", "../secret.txt", "%2e%2e/secret.txt", "/etc/passwd"])
+def test_what_is_no_file_of_the_site_is_not_there(client: TestClient, site: Path, name: str) -> None:
+    response = client.get(f"/guide/{name}")
+    assert response.status_code == 404
+    assert "not of the site" not in response.text
+
+
+def test_without_a_site_the_response_states_how_to_build_it(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guide, "PLACES", ())
+    missing = "The guide is not installed here: `make docs` builds it from a checkout."
+    assert_problem(client.get("/guide/"), "not-found", missing)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
+from app.accounts.rate_limiter import OwnerRates
 from app.errors import RateLimitError
-from app.limits.rates import OwnerRates
 from app.main import make_application
-from relevance_bayes.records.limits import OwnerLimits
+from relevance_bayes.records.accounts import OwnerLimits
 from tests.applications import LIMITS, SmallParts
 from tests.problems import assert_problem
 

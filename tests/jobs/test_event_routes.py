@@ -25,8 +25,8 @@ from app.jobs.repository import JobRepository
 from app.jobs.service import History, JobService
 from app.jobs.waiter import WaitingRequests
 from app.main import make_application
-from relevance_bayes.client.job_events import Message as Reported
-from relevance_bayes.client.job_events import messages
+from relevance_bayes.client.jobs import Message as Reported
+from relevance_bayes.client.jobs import messages
 from relevance_bayes.records.jobs import JobKind
 from tests import samples
 from tests.applications import LIMITS, StoredParts

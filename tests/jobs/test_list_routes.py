@@ -22,7 +22,7 @@ from app.jobs.service import JobService
 from app.jobs.statistics_repository import JobStatisticsRepository
 from app.jobs.waiter import JobWatcher
 from app.main import make_application
-from relevance_bayes.client.job_events import Message, messages
+from relevance_bayes.client.jobs import Message, messages
 from tests import samples
 from tests.applications import LIMITS, StoredParts
 from tests.jobs.test_event_routes import Reader, eventually, on_one_database

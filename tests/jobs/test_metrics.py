@@ -7,7 +7,7 @@ from app.jobs.metrics import BUSY, DURATIONS, ENDED, JOBS, OLDEST, QUEUED, SLOTS
 from app.jobs.records import JobEnded, WorkerUse
 from app.jobs.repository import JobRepository
 from app.jobs.statistics_repository import BOUNDS, TotalRepository, WorkerRepository
-from app.metrics.numbers import Family
+from app.metrics import Family
 from app.registry.submission import submit
 from tests import samples
 

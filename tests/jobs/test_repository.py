@@ -21,8 +21,8 @@ from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.kernels import Matern52
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.records.jobs import MOVES, JobState, Progress

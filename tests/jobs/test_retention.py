@@ -12,12 +12,12 @@ from app.jobs.retention import forget_progress
 from app.registry.repository import ModelRepository
 from app.services import Retention
 from app.settings import Settings
-from app.webhooks.delivery_repository import SUBSCRIBERS
+from app.webhooks.repository import SUBSCRIBERS
 from relevance_bayes.records.errors import NotFoundError
 from tests import samples
 from tests.accounts.test_session_repository import NoEntries
 from tests.doubles.queue import ListedQueue
-from tests.webhooks.test_delivery_repository import age
+from tests.webhooks.test_repository import age
 
 DAY = 86_400.0
 

@@ -15,7 +15,7 @@ FOREIGN = (
 
 PROGRAM = f"""
 import sys
-import relevance_bayes.documents.schema, relevance_bayes.documents.schema, relevance_bayes.documents.arrays
+import relevance_bayes.documents.schema, relevance_bayes.documents.schema, relevance_bayes.documents.schema
 import relevance_bayes.tasks.union, relevance_bayes.tables.encoding, relevance_bayes.records.json
 import relevance_bayes.tasks.supervised.training, relevance_bayes.tasks.components.training
 import relevance_bayes.tasks.images.training, relevance_bayes.tasks.approximation.training

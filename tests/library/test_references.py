@@ -3,9 +3,9 @@
 import pytest
 
 from app.errors import PreconditionFailedError
-from app.http.conditions import ANY, Condition
+from app.http.conditional_requests import ANY, Condition
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.references import SEPARATOR, Reference, is_alias
+from relevance_bayes.records.models import SEPARATOR, Reference, is_alias
 from relevance_bayes.tasks.planning import MODEL_NAME
 
 

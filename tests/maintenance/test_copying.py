@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text
 
-from app.database import copying
+from app.database import snapshots
 from app.database.snapshots import contents_of
 from app.errors import UnavailableError
 from app.jobs.queue import client as queue_migrations
@@ -64,7 +64,7 @@ def test_a_copy_of_a_copy_has_the_same_digests(
 
 
 def test_every_column_is_copied(database_url: str) -> None:
-    of_queue, own = queue_migrations.tables(), copying.shapes(Base.metadata)
+    of_queue, own = queue_migrations.tables(), snapshots.shapes(Base.metadata)
     with closing_engine(database_url) as engine:
         for table in (*own, *of_queue):
             schema = table.schema if engine.dialect.name == "postgresql" else None
@@ -115,7 +115,7 @@ def test_a_copy_that_differs_is_undone(database_url: str, other_url: str, monkey
 
 def test_rows_are_copied_in_batches(database_url: str, other_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(database_url)
-    monkeypatch.setattr(copying, "BATCH_ROWS", 2)
-    monkeypatch.setattr(copying, "BATCH_ROWS_OF_BYTES", 1)
+    monkeypatch.setattr(snapshots, "BATCH_ROWS", 2)
+    monkeypatch.setattr(snapshots, "BATCH_ROWS_OF_BYTES", 1)
     copy_database(settings(database_url), settings(other_url))
     assert rows(other_url) == rows(database_url)

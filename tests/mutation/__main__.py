@@ -23,26 +23,11 @@ KILLED, SURVIVED = "killed", "survived"
 MIN_KILLED = 0.85
 
 TESTS: dict[str, tuple[str, ...]] = {
-    "app/limits/demand_repository.py": ("tests/limits/test_demand_repository.py",),
-    "app/limits/limiter.py": (
-        "tests/limits/test_shares.py",
-        "tests/limits/test_limiter.py",
-    ),
-    "app/limits/rates.py": (
-        "tests/limits/test_limiter.py",
-        "tests/http/test_rate_limits.py",
-    ),
-    "app/limits/repository.py": (
-        "tests/limits/test_repository.py",
-        "tests/limits/test_service.py",
-    ),
-    "app/limits/service.py": ("tests/limits/test_service.py",),
-    "app/limits/token_bucket.py": (
-        "tests/limits/test_token_bucket.py",
-        "tests/limits/test_limiter.py",
-    ),
+    "app/accounts/limit_repository.py": ("tests/accounts/test_limit_repository.py", "tests/accounts/test_limits.py"),
+    "app/accounts/limits.py": ("tests/accounts/test_limits.py",),
+    "app/accounts/rate_limiter.py": ("tests/accounts/test_rate_limiter.py", "tests/http/test_rate_limits.py"),
     "app/settings.py": ("tests/test_settings.py",),
-    "library/relevance_bayes/records/limits.py": ("tests/limits/test_routes.py",),
+    "library/relevance_bayes/records/accounts.py": ("tests/accounts/test_limit_routes.py",),
     "library/relevance_bayes/core/selection/by_folds.py": (
         "tests/library/core/selection/test_by_folds.py",
         "tests/library/core/selection/test_class_training.py",
@@ -50,7 +35,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "library/relevance_bayes/core/selection/candidates.py": (
         "tests/library/core/selection/test_few_rows.py",
         "tests/library/core/selection/test_beside_a_tenth.py",
-        "tests/library/core/test_hurdle.py",
+        "tests/library/core/models/test_hurdle.py",
         "tests/library/core/selection/test_bounded_targets.py",
     ),
     "library/relevance_bayes/core/selection/evaluation.py": (
@@ -66,7 +51,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/library/core/selection/test_class_training.py",
         "tests/library/core/selection/test_training.py",
     ),
-    "library/relevance_bayes/tasks/supervised/budget.py": (
+    "library/relevance_bayes/tasks/supervised/cost.py": (
         "tests/library/tasks/supervised/test_planning_folds.py",
         "tests/library/tasks/supervised/test_planning.py",
     ),

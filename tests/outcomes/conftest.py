@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from app.exports.formats import RENDERINGS
 from app.http.openapi import Json
 from app.main import make_application
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reports import ExportedSupervised
 from tests.applications import LIMITS, NOW, StoredParts
 from tests.small_models import small_version, version_of_known_noise, version_of_numbers, version_of_three_classes
 

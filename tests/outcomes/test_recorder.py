@@ -10,12 +10,12 @@ from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError, MalformedBodyError, UnavailableError
 from app.inference.rpc.generated.open_inference_pb2 import ModelInferRequest
 from app.inference.rpc.messages import RpcCodec
-from app.metrics.numbers import Numbers
+from app.metrics import Numbers
 from app.outcomes import recorder as recording
 from app.outcomes.recorder import RECORDED, Recorder, is_sampled
 from app.outcomes.tables import RecordedPredictionRow
 from app.prediction import PredictRequest, ServedVersion, predict
-from app.prediction.row_ids import RowIds
+from app.prediction.predict import RowIds
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.prediction import RowPredictions
 from tests.applications import StoredParts

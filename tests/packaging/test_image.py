@@ -1,6 +1,6 @@
 import re
 
-from app.http.documentation_pages import PLACES
+from app.http.openapi import PLACES
 from tests.packaging.wheels import ROOT
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text()

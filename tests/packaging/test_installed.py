@@ -23,13 +23,13 @@ import app
 import numpy as np
 from relevance_bayes.core.algorithms import Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.models.fitting import fit
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.pool import ready_of
+from relevance_bayes.core.models.pool import ready_of
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.hyperparameters import FixedWidth
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
+from relevance_bayes.core.models.model import Spec
 
 assert app.OWN
 x = np.linspace(-10.0, 10.0, 100)
@@ -71,7 +71,7 @@ PREDICT = """
 import json
 import app
 import numpy as np
-from relevance_bayes.core.pool import ready_of
+from relevance_bayes.core.models.pool import ready_of
 from relevance_bayes.documents.schema import version_of
 from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.tables.columns import NumberColumn

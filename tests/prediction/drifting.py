@@ -8,11 +8,11 @@ from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.drift import DriftMonitor
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.types import Array
-from relevance_bayes.records.baselines import Baseline
+from relevance_bayes.records.reports import Baseline
 from relevance_bayes.tables.columns import Block, NumberArray, block_rows
 from relevance_bayes.tasks.components.report import ComponentsReport
 from relevance_bayes.tasks.listing import baseline_of, monitored_of
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.report import SupervisedReport
 from relevance_bayes.tasks.union import NewVersion, VersionReport
 from tests.served_versions import served

@@ -8,14 +8,13 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
+from app.accounts.rate_limiter import OwnerRates
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.limits.rates import OwnerRates
 from app.main import make_application
 from app.prediction import PredictRequest, ServedVersion, predict, runner
 from app.prediction.runner import max_averaged
-from relevance_bayes.records.limits import OwnerLimits
-from relevance_bayes.tasks.options import ROWS_OF_AVERAGE, cost_in_rows
-from relevance_bayes.tasks.prediction import RowPredictions
+from relevance_bayes.records.accounts import OwnerLimits
+from relevance_bayes.tasks.prediction import ROWS_OF_AVERAGE, RowPredictions, cost_in_rows
 from tests.applications import LIMITS, SmallParts
 from tests.formats.samples.json import FlatRow
 from tests.problems import assert_problem

@@ -18,7 +18,7 @@ from app.main import make_application
 from app.prediction import batch_runner as predict
 from app.prediction.result_repository import ResultRepository
 from app.registry.repository import ModelRepository
-from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.accounts import KeyScope
 from relevance_bayes.tables.columns import Block
 from tests.applications import DATASET, LIMITS, SmallParts, StoredParts
 from tests.keys import share

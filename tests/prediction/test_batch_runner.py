@@ -21,8 +21,7 @@ from app.jobs.service import JobService
 from app.jobs.worker.attempts import Records
 from app.prediction import PredictRequest, predict
 from app.prediction import batch_runner as under_test
-from app.prediction.batch_jobs import PREDICTION, RESULT
-from app.prediction.batch_service import BatchPredictionService
+from app.prediction.batch_jobs import PREDICTION, RESULT, BatchPredictionService
 from app.prediction.result_repository import ResultRepository
 from app.prediction.served_versions import ServedVersions
 from app.registry.repository import ModelRepository

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from starlette.types import Message, Scope
 
-from app.http import large_bodies
+from app.http import bodies
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.inference import tensor_codec, tensors
 from app.main import make_application
 from app.prediction import PredictRequest, ServedVersion, json_codec, predict
 from app.prediction import runner as prediction
-from app.prediction import slots as prediction_slots
+from app.prediction import runner as prediction_slots
 from relevance_bayes.tasks.prediction import RowPredictions
 from tests.applications import LIMITS, SmallParts
 from tests.small_models import version_of_numbers
@@ -69,7 +69,7 @@ class Application:
         self.runner: prediction.PredictionRunner = self._app.state.services[prediction.PredictionRunner]
         self.predictions: weakref.WeakSet[RowPredictions] = weakref.WeakSet()
         self.most_predictions = self.read = 0
-        read = large_bodies.LargeBody.read
+        read = bodies.LargeBody.read
 
         def predicted(served: ServedVersion, request: PredictRequest) -> RowPredictions:
             found = predict(served, request)
@@ -77,12 +77,12 @@ class Application:
             self.most_predictions = max(self.most_predictions, len(self.predictions))
             return found
 
-        def read_body(body: large_bodies.LargeBody) -> bytes:
+        def read_body(body: bodies.LargeBody) -> bytes:
             self.read += 1
             return read(body)
 
         monkeypatch.setattr(prediction, "predict", predicted)
-        monkeypatch.setattr(large_bodies.LargeBody, "read", read_body)
+        monkeypatch.setattr(bodies.LargeBody, "read", read_body)
 
     async def respond(self, path: str, client: Client) -> None:
         scope: Scope = {
@@ -110,7 +110,7 @@ def application(parts: SmallParts, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tensor_codec, "MAX_JOINED_BYTES", 1_000)
     monkeypatch.setattr(tensors, "PIECE_VALUES", 100)
     monkeypatch.setattr(json_codec, "ROWS_AT_ONCE", 50)
-    monkeypatch.setattr(large_bodies, "PIECE_BYTES", 1_000)
+    monkeypatch.setattr(bodies, "PIECE_BYTES", 1_000)
     made = Application(parts, tmp_path, monkeypatch)
     made.runner.bodies.max_bytes_in_memory = 0
     return made

@@ -1,28 +1,53 @@
 """Counts of the rows that a version predicts: against a loop over the rows, bounded, and without the histograms."""
 
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
+from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
-from app.prediction import PredictRequest, predict
-from app.prediction.drift import MAX_CELLS, MAX_ROWS, MAX_WAITING, DriftMonitor
-from app.prediction.drift_monitors import INPUTS, MIN_ROWS, OUTSIDE, PREDICTIONS, ROWS, window_samples
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.identity import uuid7
+from app.metrics import Family, Labels
+from app.prediction import PredictRequest, ServedVersion, drift, predict
+from app.prediction.drift import (
+    INPUTS,
+    MAX_CELLS,
+    MAX_REPORTED,
+    MAX_ROWS,
+    MAX_WAITING,
+    MIN_ROWS,
+    OUTSIDE,
+    PREDICTIONS,
+    ROWS,
+    SUFFIX,
+    WINDOW_SECONDS,
+    DriftMonitor,
+    DriftMonitors,
+    window_samples,
+)
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.records.baselines import Baseline, CategoryHistogram, NumberHistogram
+from relevance_bayes.records.reports import Baseline, CategoryHistogram, NumberHistogram
 from relevance_bayes.records.statistics import MIN_SUPPORT
 from relevance_bayes.records.values import InputColumn
 from relevance_bayes.tables.columns import CategoryArray, NumberArray, NumberBlock, block_rows
 from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.listing import MAX_INPUTS
-from relevance_bayes.tasks.values import ValuePrediction
+from relevance_bayes.tasks.prediction import ValuePrediction
 from tests.narrowing import of_data, of_kind
 from tests.prediction.drifting import TRAINED_ON, add, baseline_in, monitor_of, rows, with_baseline
 from tests.served_versions import served
 from tests.small_components import version_of_components
 from tests.small_models import small_version, version_of_numbers, version_of_three_classes
 from tests.small_tables import numbers, texts
+from tests.waiting import until
 
 
 def looped(values: list[float], histogram: NumberHistogram) -> list[int]:
@@ -213,3 +238,142 @@ def test_classes_are_counted_by_the_most_probable_one() -> None:
     counted = monitor.window.halves[0][-len(labels) - 2 :]
     assert counted[: len(labels)] == [names.count(label) for label in labels]
     assert sum(counted) == block_rows(block)
+
+
+HALF = WINDOW_SECONDS / 2
+
+
+@contextmanager
+def monitors(directory: Path | None = None, now: float | None = None) -> Iterator[DriftMonitors]:
+    clock = time.time if now is None else lambda: now
+    made = DriftMonitors(WINDOW_SECONDS, directory, clock)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def predict_rows(made: DriftMonitors, loaded: ServedVersion, number: int, *, seed: int, shift: float = 0.0) -> None:
+    add(made.of(loaded.version, loaded.model.classes), loaded, rows(number, seed=seed, shift=shift))
+
+
+def has_rows(monitor: DriftMonitor, number: int) -> bool:
+    return sum(counts[0] for counts in monitor.window.halves.values()) == number
+
+
+def found(made: DriftMonitors, owner: str | None = OWNER) -> dict[tuple[Family, Labels], float]:
+    return {(one.family, one.labels): one.numbers[0] for one in made.samples(owner)}
+
+
+@pytest.fixture(scope="module")
+def loaded() -> ServedVersion:
+    return with_baseline()
+
+
+def test_an_owner_sees_the_own_versions_alone(loaded: ServedVersion) -> None:
+    version = replace(loaded.version, id=uuid7(), owner="acme", model="secret")
+    with monitors() as made:
+        predict_rows(made, loaded, 300, seed=1)
+        predict_rows(made, replace(loaded, version=version), 400, seed=1)
+        assert found(made)[ROWS, (OWNER, "small", "1")] == 300
+        assert found(made, "acme")[ROWS, ("acme", "secret", "1")] == 400
+        assert {labels[:2] for _, labels in found(made)} == {(OWNER, "small")}
+        assert {labels[:2] for _, labels in found(made, "acme")} == {("acme", "secret")}
+        assert found(made, None) == found(made) | found(made, "acme")
+        assert found(made, "nobody") == {}
+
+
+def test_processes_that_share_a_directory_report_what_one_process_would(loaded: ServedVersion, tmp_path: Path) -> None:
+    with monitors() as alone:
+        for seed, shift in ((1, 0.0), (2, 0.0), (3, 1.0)):
+            predict_rows(alone, loaded, 150, seed=seed, shift=shift)
+        expected = found(alone)
+    with monitors(tmp_path) as one, monitors(tmp_path) as other:
+        predict_rows(one, loaded, 150, seed=1)
+        predict_rows(one, loaded, 150, seed=2)
+        predict_rows(other, loaded, 150, seed=3, shift=1.0)
+        for made in (one, other):
+            made.count()
+            made.publish()
+        assert found(one) == found(other) == expected
+        assert expected[ROWS, (OWNER, "small", "1")] == 450
+        assert expected[INPUTS, (OWNER, "small", "1", "x")] > 0.1
+        other.close()
+        assert found(one) == expected
+        with monitors(tmp_path) as without_the_version:
+            one.publish()
+            assert found(without_the_version) == expected
+
+
+def test_counts_of_an_ended_process_leave_with_the_window_and_its_file_is_deleted(
+    loaded: ServedVersion, tmp_path: Path
+) -> None:
+    now = time.time()
+    with monitors(tmp_path, now) as ended:
+        predict_rows(ended, loaded, 300, seed=1)
+    (file,) = tmp_path.glob(f"*{SUFFIX}")
+    with monitors(tmp_path, now + HALF) as successor:
+        assert found(successor)[ROWS, (OWNER, "small", "1")] == 300
+    with monitors(tmp_path, now + 2 * HALF) as later:
+        assert found(later) == {}
+    os.utime(file, (now, now))
+    with monitors(tmp_path, now + 2 * HALF + 1) as later:
+        assert found(later) == {}
+    assert not file.exists()
+
+
+def test_files_of_other_windows_or_releases_are_not_read(loaded: ServedVersion, tmp_path: Path) -> None:
+    other = DriftMonitors(WINDOW_SECONDS / 4, tmp_path)
+    predict_rows(other, loaded, 300, seed=1)
+    other.close()
+    (tmp_path / f"1-a{SUFFIX}").write_bytes(b"{}")
+    (tmp_path / f"1-b{SUFFIX}").write_bytes(b"\x00 half of a file")
+    (tmp_path / f"1-c{SUFFIX}").write_bytes(msgspec.json.encode({"half_seconds": HALF, "windows": [{"model": "m"}]}))
+    with monitors(tmp_path) as made:
+        assert found(made) == {}
+
+
+def test_a_directory_that_can_not_be_written_stops_nothing(loaded: ServedVersion, tmp_path: Path) -> None:
+    directory = tmp_path / "metrics"
+    with monitors(directory) as made:
+        directory.rmdir()
+        predict_rows(made, loaded, 300, seed=1)
+        made.count()
+        made.publish()
+        assert found(made)[ROWS, (OWNER, "small", "1")] == 300
+
+
+def test_a_thread_counts_what_is_predicted(loaded: ServedVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drift, "COUNT_SECONDS", 0.01)
+    with monitors() as made:
+        monitor = made.of(loaded.version, ())
+        for number in (1, 2):
+            add(monitor, loaded, rows(100, seed=number))
+            until(partial(has_rows, monitor, 100 * number))
+
+
+def test_the_monitor_of_a_version_outlasts_what_is_kept_of_it_in_memory(loaded: ServedVersion) -> None:
+    with monitors() as made:
+        predict_rows(made, loaded, 100, seed=1)
+        predict_rows(made, replace(loaded), 100, seed=2)
+        assert found(made)[ROWS, (OWNER, "small", "1")] == 200
+
+
+def test_few_versions_are_reported_those_with_the_most_rows(loaded: ServedVersion) -> None:
+    with monitors() as made:
+        for number in range(1, MAX_REPORTED + 11):
+            version = replace(loaded.version, id=uuid7(), number=number)
+            predict_rows(made, replace(loaded, version=version), number, seed=number)
+        reported = {int(labels[2]) for family, labels in found(made) if family is ROWS}
+    assert reported == set(range(11, MAX_REPORTED + 11))
+
+
+def test_few_versions_are_monitored_those_that_were_loaded_last(
+    loaded: ServedVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drift, "MAX_VERSIONS", 3)
+    with monitors() as made:
+        for number in range(1, 6):
+            version = replace(loaded.version, id=uuid7(), number=number)
+            predict_rows(made, replace(loaded, version=version), 1, seed=number)
+        assert {labels[2] for _, labels in found(made)} == {"3", "4", "5"}

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER
 from app.main import make_application
-from app.prediction.drift_monitors import ROWS, DriftMonitors
+from app.prediction.drift import ROWS, DriftMonitors
 from app.prediction.served_versions import ServedVersions
 from tests.applications import LIMITS, SmallParts
 from tests.prediction.drifting import baseline_in, with_baseline

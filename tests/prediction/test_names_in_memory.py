@@ -12,14 +12,14 @@ from app.database.engine import make_engine
 from app.database.notifier import MODELS, Listener, Notifier, SqlNotifier
 from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import UnavailableError
-from app.http.conditions import Condition
+from app.http.conditional_requests import Condition
 from app.prediction import ServedVersion
 from app.prediction.served_versions import REFRESH_AFTER, STALE_AFTER, ServedVersions
 from app.registry.alias_repository import AliasRepository
 from app.registry.repository import ModelRepository
 from app.tasks.service import finish_training
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.references import Selector
+from relevance_bayes.records.models import Selector
 from tests import samples
 from tests.doubles.queue import ListedQueue
 from tests.small_models import small_version

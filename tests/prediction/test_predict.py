@@ -8,18 +8,18 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 
 from app.prediction import PredictRequest, ServedVersion, predict
-from relevance_bayes.core.joint import joint
+from relevance_bayes.core.inference.posterior import Augmentation
 from relevance_bayes.core.likelihoods import LogGaussian
-from relevance_bayes.core.model import KernelFunctions
-from relevance_bayes.core.posterior import Augmentation
-from relevance_bayes.core.prediction import ClassPrediction, Ready, RealPrediction, latent
-from relevance_bayes.core.prediction import predict as core_predict
+from relevance_bayes.core.models.effects import joint
+from relevance_bayes.core.models.model import KernelFunctions
+from relevance_bayes.core.models.prediction import ClassPrediction, Ready, RealPrediction, latent
+from relevance_bayes.core.models.prediction import predict as core_predict
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.values import Task
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised import prediction as under_test
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion

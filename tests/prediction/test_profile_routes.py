@@ -12,7 +12,7 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.main import make_application
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.records.json import validate
-from relevance_bayes.records.profiles import Profile
+from relevance_bayes.records.predictions import Profile
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.applications import LIMITS, SmallParts

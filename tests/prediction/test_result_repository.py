@@ -8,8 +8,7 @@ from app.database.transaction import OpenTransaction
 from app.jobs.records import MAX_STARTS, Claim
 from app.jobs.repository import JobRepository
 from app.prediction import result_repository as under_test
-from app.prediction.result_repository import ResultRepository
-from app.prediction.results import Layer, Piece, ResultProgress
+from app.prediction.result_repository import Layer, Piece, ResultProgress, ResultRepository
 from app.prediction.tables import PredictionPieceRow, PredictionResultRow
 from tests import samples
 

@@ -17,7 +17,7 @@ from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import AnsweredRows
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised import prediction as supervised
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from tests.applications import SmallParts

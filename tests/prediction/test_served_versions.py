@@ -1,25 +1,83 @@
 """Versions in memory: what is kept of them, and how stale it may be."""
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from threading import Barrier, Event
 
 import pytest
 
 from app.database.engine import Reachability
+from app.database.notifier import Listener
 from app.database.transaction import Transaction
 from app.errors import UnavailableError
-from app.http.staleness import CURRENT, Staleness
+from app.http.response_headers import CURRENT_STALENESS, Staleness
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.prediction import served_versions as under_test
-from app.prediction.served_versions import BoundedCache, ServedVersions
+from app.prediction.served_versions import BackgroundRefresh, BoundedCache, ServedVersions
 from app.registry.repository import ModelRepository
 from app.registry.service import AliasService
 from relevance_bayes.records.errors import NotFoundError
+from tests.doubles.notifier import SilentNotifier
 from tests.small_components import version_of_components
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
+from tests.waiting import until
+
+
+class CountingNotifier:
+    """Notifier that count how often they were opened, and how many are open."""
+
+    def __init__(self) -> None:
+        self.opened = self.is_open = 0
+
+    @contextmanager
+    def open(self) -> Iterator[Listener]:
+        self.opened += 1
+        self.is_open += 1
+        with SilentNotifier().open() as listener:
+            yield listener
+        self.is_open -= 1
+
+
+def test_nothing_is_listened_to_while_nothing_is_requested_and_it_is_at_once_when_something_is() -> None:
+    notifier, required, calls = CountingNotifier(), Event(), [0]
+
+    def refresh() -> bool:
+        calls[0] += 1
+        return required.is_set()
+
+    refresher = BackgroundRefresh(notifier, refresh)
+    refresher.begin()
+    until(lambda: calls[0] == 1)
+    assert notifier.opened == 0
+    for _ in range(2):
+        required.set()
+        refresher.begin()
+        until(lambda: notifier.is_open == 1, seconds=2.0)
+        required.clear()
+        until(lambda: notifier.is_open == 0, seconds=5.0)
+    refresher.close()
+
+
+def test_a_database_that_is_back_is_noticed_within_two_seconds() -> None:
+    notifier, is_away, refused = CountingNotifier(), Event(), [0]
+    is_away.set()
+
+    def refresh() -> bool:
+        if is_away.is_set():
+            refused[0] += 1
+            raise UnavailableError("The database can't be reached.")
+        return True
+
+    refresher = BackgroundRefresh(notifier, refresh)
+    refresher.begin()
+    until(lambda: refused[0] >= 3)
+    assert notifier.opened == 0
+    is_away.clear()
+    until(lambda: notifier.is_open == 1, seconds=2.0)
+    refresher.close()
 
 
 def test_the_least_recently_used_leaves_first() -> None:
@@ -381,10 +439,10 @@ def test_staleness_is_noted_for_names_that_may_have_moved_alone(
     ages = []
     for selector in (None, 1, "champion"):
         staleness = Staleness()
-        CURRENT.set(staleness)
+        CURRENT_STALENESS.set(staleness)
         number_of(prediction, selector)
         ages.append(staleness.age)
-    CURRENT.set(None)
+    CURRENT_STALENESS.set(None)
     assert ages == [42.0, None, 42.0]
 
 

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from app.prediction import slots as prediction_slots
-from app.prediction.slots import PredictionSlot
+from app.prediction import runner as prediction_slots
+from app.prediction.runner import PredictionSlot
 
 SOON = 30.0
 

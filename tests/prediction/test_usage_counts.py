@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from app.accounts.rate_limiter import OwnerRates
 from app.errors import ClientLeftError, MalformedBodyError
 from app.http.rate_limits import CURRENT as RATES
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.identity import uuid7
-from app.limits.rates import OwnerRates
 from app.prediction import usage_counts as under_test
 from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import BOUNDS, CountedRequest, Counters, Counts
-from relevance_bayes.records.limits import OwnerLimits
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.accounts import OwnerLimits
+from relevance_bayes.records.models import Reference
 from tests.served_versions import served
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import ConflictError, InUseError, PreconditionFailedError
-from app.http.conditions import ANY, UNCONDITIONAL, Condition
+from app.http.conditional_requests import ANY, UNCONDITIONAL, Condition
 from app.prediction.served_versions import ServedVersions
 from app.registry import alias_repository as under_test
 from app.registry import records as limits
@@ -18,10 +18,10 @@ from app.registry.alias_repository import AliasRepository
 from app.registry.records import MovedAlias
 from app.registry.repository import ModelRepository
 from app.registry.service import AliasService
-from app.registry.vector_repository import VectorRepository
+from app.registry.version_repository import VectorRepository
 from app.tasks.service import finish_training
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.records.references import Selector
+from relevance_bayes.records.models import Selector
 from tests import samples
 from tests.doubles.queue import ListedQueue
 from tests.small_models import small_version

@@ -6,8 +6,8 @@ from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER
-from relevance_bayes.records.baselines import Baseline
 from relevance_bayes.records.json import validate
+from relevance_bayes.records.reports import Baseline
 from tests.applications import SmallParts
 from tests.narrowing import of_kind
 from tests.prediction.drifting import baseline_in, with_baseline

@@ -5,9 +5,9 @@ import pytest
 from app.database.keyset import PageRequest
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.catalogue import Catalogue
-from app.tasks.union import weight_unit
+from app.tasks import weight_unit
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.models import Reference
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 

@@ -5,18 +5,18 @@ from sqlalchemy import Engine, text
 
 from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction
-from app.registry import deletion_repository
+from app.registry import repository
 from app.registry.catalogue import Catalogue
 from app.registry.repository import ModelRepository
 from app.registry.version_repository import VersionRepository
-from app.tasks.union import weight_unit
+from app.tasks import weight_unit
 from relevance_bayes.records.errors import NotFoundError
 from tests import samples
 
 
 @pytest.fixture(autouse=True)
 def two_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deletion_repository, "VERSIONS_AT_ONCE", 2)
+    monkeypatch.setattr(repository, "VERSIONS_AT_ONCE", 2)
 
 
 def count(engine: Engine, table: str) -> int:
@@ -72,7 +72,7 @@ def test_its_name_is_free_at_once_and_its_numbers_are_not_used_again(
 def test_moves_of_its_aliases_are_deleted_in_pieces_too(
     transaction: OpenTransaction, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deletion_repository, "MOVES_AT_ONCE", 1)
+    monkeypatch.setattr(repository, "MOVES_AT_ONCE", 1)
     samples.stored_version(transaction)
     with engine.begin() as connection:
         for number in (1, 2, 3):

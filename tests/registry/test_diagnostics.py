@@ -9,9 +9,9 @@ from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.documents.schema import document_of, version_of
-from relevance_bayes.documents.validation.statistics import diagnostics_faults
+from relevance_bayes.documents.validation.figures import diagnostics_faults
 from relevance_bayes.records.diagnostics import (
     Diagnostics,
     InputResiduals,

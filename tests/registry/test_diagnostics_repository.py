@@ -3,9 +3,9 @@
 from app.database.transaction import OpenTransaction
 from app.exports.service import Exporting
 from app.registry.repository import ModelRepository
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.documents.schema import document_of, version_of
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.models import Reference
 from tests.small_diagnostics import FOUND, kept
 
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from app.registry.trainings import TRAINING
-from app.registry.version_codec import REPORT
+from app.registry.version_repository import REPORT
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.hyperparameters import InheritedWidth
+from relevance_bayes.core.kernels.hyperparameters import InheritedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.tasks.supervised.report import Alternative
 from tests import samples
 from tests.narrowing import of_data

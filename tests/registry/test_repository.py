@@ -12,19 +12,17 @@ from app.database.transaction import OpenTransaction
 from app.errors import ConflictError, InUseError
 from app.jobs.records import Claim
 from app.jobs.repository import JobRepository
-from app.registry import naming
-from app.registry.naming import version_ids
+from app.registry import repository
 from app.registry.records import Version
-from app.registry.repository import ModelRepository
+from app.registry.repository import ModelRepository, version_ids
 from app.registry.submission import submit
-from app.registry.vector_repository import VectorRepository
-from app.registry.version_codec import encode_predictor
+from app.registry.version_repository import VectorRepository, encode_predictor
 from app.tasks.service import finish_training
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.records.functions import ClassWeight, RelevanceVector
-from relevance_bayes.records.lineage import ImportedFrom
-from relevance_bayes.records.references import NamedVersion
+from relevance_bayes.records.models import NamedVersion
 from relevance_bayes.records.values import Label
+from relevance_bayes.records.versions import ImportedFrom
 from relevance_bayes.tasks.supervised.request import SupervisedPlan
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests import samples
@@ -104,7 +102,7 @@ def test_names_represent_versions_by_number_and_for_the_newest_without(
     with transaction() as tx:
         known = {name: ModelRepository(tx).version(*name).id for name in names[:3] + names[4:5]}
         assert version_ids(tx, names) == known
-        monkeypatch.setattr(naming, "MAX_AT_ONCE", 2)
+        monkeypatch.setattr(repository, "MAX_AT_ONCE", 2)
         assert version_ids(tx, names) == known
         assert version_ids(tx, []) == {}
     with transaction() as tx:

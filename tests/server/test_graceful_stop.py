@@ -13,8 +13,8 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.http.authentication import AllowAny
+from app.http.health import SHUTDOWN, Shutdown
 from app.http.middleware import Entrance, Rules
-from app.http.shutdown import SHUTDOWN, Shutdown
 from app.server.server import Config, ConnectionLimits, Server
 from tests.server.serving import GET, WITHIN, Connect, body, response_of, start, started
 

@@ -10,11 +10,11 @@ import pytest
 from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
 from app.jobs.child import FitCheckpoint
 from app.jobs.child import run as run_fit
-from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.models.fitting import LogEntry
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks.approximation import pursuit
+from relevance_bayes.tasks.approximation import sparse
 from relevance_bayes.tasks.approximation.fit import ApproximationFit
 from relevance_bayes.tasks.components.fit import ComponentsFit
 from relevance_bayes.tasks.fit import Fit, Fitted, Limits
@@ -26,8 +26,8 @@ from relevance_bayes.tasks.images.fit import ImageFit
 def rests_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "MOVES_PER_CHECKPOINT", 7)
     monkeypatch.setattr(encoding, "MOVES_PER_STEP", 7)
-    monkeypatch.setattr(pursuit, "REBUILT", 5)
-    monkeypatch.setattr(pursuit, "REFACTORED", 4)
+    monkeypatch.setattr(sparse, "REBUILT", 5)
+    monkeypatch.setattr(sparse, "REFACTORED", 4)
 
 
 def written(folder: Path, *columns: Array) -> Path:

@@ -7,8 +7,8 @@ import pytest
 
 from app.errors import ConflictError
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, LogGaussian
-from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import LearnedModel, Pool
+from relevance_bayes.core.models.classes import PerClass
+from relevance_bayes.core.models.pool import LearnedModel, Pool
 from relevance_bayes.tasks.components.training import NewComponentsVersion
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.served_versions import served

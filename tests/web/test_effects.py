@@ -20,12 +20,11 @@ from app.web.figures import (
     predictable_rows,
     surface_of,
 )
-from relevance_bayes.core.model import KernelFunctions
-from relevance_bayes.records.profiles import ProfileOptionsIn
+from relevance_bayes.core.models.model import KernelFunctions
+from relevance_bayes.records.predictions import ProfileOptionsIn
 from relevance_bayes.records.values import Task
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import Probabilities
+from relevance_bayes.tasks.prediction import PredictOptions, Probabilities
 from relevance_bayes.tasks.supervised.report import SupervisedPredictor
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.prediction.drifting import with_baseline

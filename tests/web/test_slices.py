@@ -8,8 +8,8 @@ import pytest
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.web.figures import MAX_CATEGORIES, POINTS, Slice, slices_of
 from relevance_bayes.core.types import Array
-from relevance_bayes.records.baselines import CategoryHistogram, NumberHistogram
-from relevance_bayes.records.datasets import CategoryCount
+from relevance_bayes.records.reports import CategoryHistogram, NumberHistogram
+from relevance_bayes.records.values import CategoryCount
 from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tasks.prediction import Probabilities
 from tests.prediction.drifting import baseline_in, with_baseline, with_histograms

@@ -21,7 +21,7 @@ from sqlalchemy import text
 from app.addresses import Allowance, Target
 from app.database.keyset import PageRequest
 from app.database.transaction import OpenTransaction, now, open_transactions
-from app.http.rendering import to_json
+from app.http.negotiation import to_json
 from app.identity import uuid7
 from app.jobs.queue.client import Control, Submitter, make_client
 from app.jobs.queue.engine import WEBHOOK_SHARE, Engine
@@ -31,13 +31,11 @@ from app.jobs.worker.attempts import Interrupted
 from app.tasks.responses import training_job
 from app.tasks.service import finish_training
 from app.webhooks import deliverer as deliverer_module
-from app.webhooks.deliverer import Deliverer, Finder
-from app.webhooks.delivery_repository import SUBSCRIBERS, DeliveryRepository
+from app.webhooks.deliverer import Deadline, Deliverer, Finder, NotSent
 from app.webhooks.messages import MessageOut, job_message
 from app.webhooks.messages import TestMessageOut as WebhookTest
 from app.webhooks.records import PAUSES, new_secret, signature
-from app.webhooks.repository import WebhookRepository
-from app.webhooks.sending import Deadline, NotSent
+from app.webhooks.repository import SUBSCRIBERS, DeliveryRepository, WebhookRepository
 from relevance_bayes.records.webhooks import EVENT_TYPES, Attempt, Delivery, Webhook
 from tests import samples
 from tests.receivers import Receiver, hangs, receiving, responses

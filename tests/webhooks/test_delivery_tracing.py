@@ -9,7 +9,7 @@ import pytest
 from app.jobs.repository import JobRepository
 from app.tracing.opentelemetry_tracer import OpenTelemetryTracer
 from app.tracing.spans import CURRENT, span_scope
-from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.repository import DeliveryRepository
 from tests import samples
 from tests.collector import Collector
 from tests.receivers import receiving, responses

@@ -9,8 +9,8 @@ import pytest
 
 from app.addresses import Allowance, read_target
 from app.jobs.worker.attempts import Interrupted
-from app.webhooks import sending
-from app.webhooks.sending import LAST_SECONDS, Deadline, NotSent, post
+from app.webhooks import deliverer
+from app.webhooks.deliverer import LAST_SECONDS, Deadline, NotSent, post
 from relevance_bayes.records.webhooks import DeliveryError
 from tests.receivers import Behaviour, floods, hangs, receiving, responses, sends, sends_slowly, unused_port
 
@@ -147,7 +147,7 @@ def test_a_name_that_leads_to_this_machine_is_refused_unless_allowed(monkeypatch
 
 
 def test_one_bad_address_among_good_ones_is_enough_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    def look_up(_host: str, port: int, *_: object, **__: object) -> list[sending.Found]:
+    def look_up(_host: str, port: int, *_: object, **__: object) -> list[deliverer.Found]:
         return [
             (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.215.14", port)),
             (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::ffff:10.0.0.1", port, 0, 0)),
@@ -162,7 +162,7 @@ def test_the_address_that_was_checked_is_the_one_spoken_to(monkeypatch: pytest.M
     requested: list[str] = []
     with receiving(OK) as receiver:
 
-        def look_up(host: str, port: int, *_: object, **__: object) -> list[sending.Found]:
+        def look_up(host: str, port: int, *_: object, **__: object) -> list[deliverer.Found]:
             requested.append(host)
             return [
                 (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.2", unused_port())),
@@ -180,7 +180,7 @@ def test_a_name_that_is_rebound_between_deliveries_reaches_no_private_address(mo
     requested: list[str] = []
     with receiving(OK) as receiver:
 
-        def look_up(host: str, _port: int, *_: object, **__: object) -> list[sending.Found]:
+        def look_up(host: str, _port: int, *_: object, **__: object) -> list[deliverer.Found]:
             requested.append(host)
             address = "93.184.215.14" if len(requested) == 1 else "127.0.0.1"
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, receiver.port))]
@@ -238,7 +238,7 @@ def test_a_server_is_spoken_to_in_secret_and_by_its_name(certificate: Path, monk
     with receiving(OK, tls=context) as receiver:
         assert reason_of(f"https://hooks.example:{receiver.port}/") == "tls"  # nobody vouches for it
         trust = ssl.create_default_context(cafile=certificate)
-        monkeypatch.setattr(sending, "_trust", lambda: trust)
+        monkeypatch.setattr(deliverer, "_trust", lambda: trust)
         assert status_of(f"https://hooks.example:{receiver.port}/") == 200
         assert reason_of(f"https://other.example:{receiver.port}/") == "tls"
     assert names == ["hooks.example", "hooks.example", "other.example"]

@@ -7,7 +7,7 @@ import numpy as np
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.evaluations import ClassMetric, Metric, NumberMetric
-from relevance_bayes.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
+from relevance_bayes.tasks.prediction import Labelled, LabelledClasses, LabelledNumbers
 
 
 @dataclass(frozen=True)

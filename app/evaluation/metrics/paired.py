@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.records.evaluations import Metric
-from relevance_bayes.records.promotions import Criterion, Improvement
+from relevance_bayes.records.evaluations import Criterion, Improvement, Metric
 
 GroupKeys: TypeAlias = NDArray[np.uint64]
 """The keys of the rows' groups, (N,)."""

@@ -16,9 +16,9 @@ from relevance_bayes.core.basis import (
     SingleFunctions,
 )
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Additive, Kernel
 from relevance_bayes.core.kernels.by_input import ByInput
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.kernels.inner_product import InnerProduct
 from relevance_bayes.core.kernels.radial import Radial
 from relevance_bayes.core.tracing import TRACING, Traced, parts_of

@@ -17,20 +17,20 @@ from app.exports.onnx_file.functions import (
 )
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value, total
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.likelihoods import BernoulliPerClass, Hurdle, Likelihood
 from relevance_bayes.core.likelihoods.base import NumberLikelihood, PredictsClasses
 from relevance_bayes.core.likelihoods.gaussian import standard_quantile
 from relevance_bayes.core.likelihoods.hurdle import MIN_PROBABILITY, hurdle_moments
-from relevance_bayes.core.likelihoods.log_gaussian import MAX_LOG
+from relevance_bayes.core.likelihoods.transformed_gaussian import MAX_LOG
 from relevance_bayes.core.linalg import solve_lower
-from relevance_bayes.core.local_model import LocalModel
-from relevance_bayes.core.model import LogNoise, Model
-from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import LearnedModel, Pool, has_latent_per_class, members_of
-from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.models.classes import PerClass
+from relevance_bayes.core.models.hurdle import HurdleModel
+from relevance_bayes.core.models.local.model import LocalModel
+from relevance_bayes.core.models.model import LogNoise, Model
+from relevance_bayes.core.models.pool import LearnedModel, Pool, has_latent_per_class, members_of
+from relevance_bayes.core.models.prediction import Ready
 from relevance_bayes.core.tracing import TRACING, Traced
-from relevance_bayes.documents.exported import (
+from relevance_bayes.documents.reports import (
     ExportedApproximation,
     ExportedComponents,
     ExportedSupervised,

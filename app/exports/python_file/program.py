@@ -15,15 +15,15 @@ from app.exports.python_file.functions import (
 from app.exports.python_file.writing import Program, predict, quoted
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.likelihoods.base import NumberLikelihood
 from relevance_bayes.core.likelihoods.gaussian import standard_quantile
-from relevance_bayes.core.local_model import LocalModel
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import Pool
-from relevance_bayes.core.prediction import Ready
-from relevance_bayes.documents.exported import (
+from relevance_bayes.core.models.classes import PerClass
+from relevance_bayes.core.models.hurdle import HurdleModel
+from relevance_bayes.core.models.local.model import LocalModel
+from relevance_bayes.core.models.model import Model
+from relevance_bayes.core.models.pool import Pool
+from relevance_bayes.core.models.prediction import Ready
+from relevance_bayes.documents.reports import (
     ExportedApproximation,
     ExportedComponents,
     ExportedSupervised,

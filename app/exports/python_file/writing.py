@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from app.exports.python_file import outcomes, pieces
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.documents.reports import ExportedVersion
 from relevance_bayes.tables.encoding import EncodedEffects, EncodedNumber, InputEncoding
 from relevance_bayes.tables.encoding.columns import SECONDS
 

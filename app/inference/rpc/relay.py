@@ -15,7 +15,7 @@ from hyperframe.exceptions import HyperframeError
 from hyperframe.frame import ContinuationFrame, Frame, HeadersFrame
 
 from app.errors import MisdirectedError
-from app.http.hosts import Hosts
+from app.http.origins import Hosts
 
 PREFACE_BYTES = 24
 FRAME_HEADER_BYTES = 9

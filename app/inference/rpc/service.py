@@ -16,18 +16,15 @@ from google.protobuf.message import DecodeError, Message
 from app import __version__
 from app.audit.refusals import LimitedRefusals
 from app.errors import MalformedBodyError, RateLimitError
-from app.http.authentication import HOW_TO_SEND, Authenticator, in_project
+from app.http.authentication import HOW_TO_SEND, PROJECT_HEADER, Authenticator, in_project, joined
 from app.http.dependencies import Services
-from app.http.hosts import Hosts
+from app.http.health import ReadinessProbe, Shutdown
 from app.http.middleware import request_id_of
-from app.http.origins import actor_of
+from app.http.origins import Hosts, actor_of
 from app.http.problems import kind_of
-from app.http.projects import HEADER, joined
 from app.http.rate_limits import CURRENT as RATES
 from app.http.rate_limits import RateLimits, Unlimited
-from app.http.readiness import ReadinessProbe
-from app.http.shutdown import Shutdown
-from app.http.staleness import CURRENT, Staleness
+from app.http.response_headers import CURRENT_STALENESS, Staleness
 from app.identity import LOCAL, Principal
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.inference.rpc.messages import OF_INFERENCE, RpcCodec, check_fields
@@ -38,9 +35,9 @@ from app.prediction.runner import MAX_QUICK_BYTES, PredictionRunner
 from app.prediction.served_versions import ServedVersions
 from app.tracing.spans import CURRENT as SPAN
 from app.tracing.spans import CURRENT_REQUEST, NO_SPAN, TRACEPARENT, TRACESTATE, Span, Tracer
+from relevance_bayes.records.accounts import KeyScope
 from relevance_bayes.records.errors import NotFoundError, RelevanceError, sentence
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.models import Reference
 
 Requested = TypeVar("Requested", bound=Message)
 Answered = TypeVar("Answered", bound=Message)
@@ -172,7 +169,7 @@ class InferenceService:
             began, code, detail = time.perf_counter(), grpc.StatusCode.OK, ""
             retry_after: tuple[tuple[str, str], ...] = ()
             staleness = Staleness()
-            CURRENT.set(staleness)
+            CURRENT_STALENESS.set(staleness)
             request_id = self._request_id(context)
             trailing = ((REQUEST_ID_KEY, request_id),)
             span = NO_SPAN if is_open else self._start_span(name, request_id, context)
@@ -261,7 +258,7 @@ class InferenceService:
             self._hosts.check_origins(_sent(context, "origin"))
         authorizations = _sent(context, "authorization")
         principal = self._authenticator.known(authorizations) or await self._authenticator.authenticate(authorizations)
-        named = _sent(context, HEADER.lower())
+        named = _sent(context, PROJECT_HEADER.lower())
         if principal is None or not named:
             return principal
         try:

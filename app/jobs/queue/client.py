@@ -16,10 +16,10 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.database.copying import TableShape, shapes
 from app.database.engine import url_in_use
 from app.database.failures import FULL, is_full, permission_error
 from app.database.notifier import QUEUES, notify
+from app.database.snapshots import TableShape, shapes
 from app.errors import ConflictError, StorageFullError, UnavailableError
 from app.jobs.queue import dbos_internals
 from app.jobs.queue.dbos_internals import (

@@ -25,7 +25,7 @@ import app
 import relevance_bayes
 from app.jobs.child import Message, Order
 from app.jobs.records import WorkerUse
-from relevance_bayes.core.fitting import LogEntry
+from relevance_bayes.core.models.fitting import LogEntry
 from relevance_bayes.tasks.fit import Fit, Limits
 
 MEMORY_FOR_FITS = 0.8

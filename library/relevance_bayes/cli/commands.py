@@ -55,10 +55,8 @@ def _removed(removed: "RemovedMember", *, keeps_keys: bool) -> str:
 COMMANDS: Mapping[str, CommandRow] = {
     "try": Command("training", "try_file", "Show how well a column of FILE can be predicted."),
     "train": Command("training", "train", "Train a model on FILE and show how good it is."),
-    "approximate": Command(
-        "without_target", "approximate", "Approximate a known sum of Gaussians by few of its terms."
-    ),
-    "components": Command("without_target", "components", "Learn principal components, to score how new a row is."),
+    "approximate": Command("training", "approximate", "Approximate a known sum of Gaussians by few of its terms."),
+    "components": Command("training", "components", "Learn principal components, to score how new a row is."),
     "encode": Command("encodings", "encode", "Encode an image or a signal by few functions."),
     "predict": Command("predictions", "predict", "Predict for the rows of FILE."),
     "decode": Command("encodings", "decode", "Decode the image or the signal that MODEL encodes."),
@@ -70,7 +68,7 @@ COMMANDS: Mapping[str, CommandRow] = {
     "annotate": Command("models", "annotate", "Describe and tag MODEL, or one of its versions."),
     "lineage": Command("models", "lineage", "Show the data, the request and the job of a version."),
     "statistics": Command("models", "statistics", "Show requests, rows, errors and latencies of a version."),
-    "compare": Command("comparisons", "compare", "Compare the predictions of two versions for FILE."),
+    "compare": Command("predictions", "compare", "Compare the predictions of two versions for FILE."),
     "export": Command("exports", "export", "Export a version of MODEL to a file."),
     "report": Command("exports", "report", "Write a report of a version of MODEL, an HTML file."),
     "evaluate": Command("evaluations", "evaluate", "Measure the predictions of MODEL on the targets in FILE."),
@@ -279,8 +277,8 @@ OUTCOMES: Mapping[str, CommandRow] = {
         call=lambda client, given: client.outcomes.record(given.arguments[0], float(given.arguments[1])),
         text=lambda model, given: f"{given.arguments[0]} records {model.record:.4g} of predictions with row ids.",
     ),
-    "send": Command("outcomes", "send", "Send the outcomes in FILE."),
-    "show": Command("outcomes", "show", "Compare predictions of MODEL with what happened."),
+    "send": Command("evaluations", "send", "Send the outcomes in FILE."),
+    "show": Command("evaluations", "show", "Compare predictions of MODEL with what happened."),
     "alarms": Listing(
         summary="List the alarms of MODEL, newest first.",
         arguments=(MODEL,),

@@ -14,13 +14,19 @@ from relevance_bayes.cli.progress import Collection, cost_text, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_list, time_text
 from relevance_bayes.cli.versions import fit_name
 from relevance_bayes.client import Client, ClientError, Problem
+from relevance_bayes.client.jobs import Trainings
 from relevance_bayes.client.progress import figures, phase_text
 from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Job, SupervisedJob
-from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.records.batch_predictions import BatchPredicted, BatchPrediction
-from relevance_bayes.records.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
+from relevance_bayes.records.evaluations import (
+    ClassesEvaluation,
+    ClassesPromotion,
+    EvaluationResult,
+    NumbersEvaluation,
+    NumbersPromotion,
+    PromotionResult,
+)
 from relevance_bayes.records.jobs import JobBase, JobKind, JobState, VersionName
-from relevance_bayes.records.promotions import ClassesPromotion, NumbersPromotion, PromotionResult
 
 NOT_FOUND = 404
 

@@ -30,7 +30,7 @@ from relevance_bayes.client.predictions import SharedOptions
 from relevance_bayes.client.responses import ComponentsVersion, Contribution, Prediction, SupervisedVersion, VersionBase
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.values import Label, text_of
-from relevance_bayes.tables.formulas import escaped
+from relevance_bayes.tables.kinds import escaped
 
 COMPONENTS = 10
 """The default number of components shown for a row."""

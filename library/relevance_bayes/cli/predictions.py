@@ -1,8 +1,8 @@
-"""`relevance predict`: predictions for the rows of a file, written beside the rows."""
+"""`relevance predict` and `compare`: predictions for the rows of a file, and those of two versions."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -29,14 +29,23 @@ from relevance_bayes.cli.prediction_output import (
     show_predictions,
     write_predictions,
 )
-from relevance_bayes.cli.readings import read_with_texts, with_readings
+from relevance_bayes.cli.readings import read_batches, read_with_texts, with_readings
 from relevance_bayes.cli.remedies import in_options
-from relevance_bayes.cli.rendering import print_json, write_json
+from relevance_bayes.cli.rendering import number, print_facts, print_json, write_json
 from relevance_bayes.cli.rows import Row, RowOptions, RowReader
 from relevance_bayes.client import Client, ClientError, Problem
-from relevance_bayes.client.responses import Json, Prediction, Predictions, SupervisedVersion, VersionBase
+from relevance_bayes.client.responses import (
+    Json,
+    Largest,
+    Prediction,
+    Predictions,
+    Summary,
+    SupervisedVersion,
+    VersionBase,
+)
 from relevance_bayes.records.errors import RelevanceError
 from relevance_bayes.records.formats import CSV, by_name, by_suffix
+from relevance_bayes.records.jobs import VersionName
 from relevance_bayes.records.predictions import MissingValue, UnknownCategory
 from relevance_bayes.records.values import ColumnKind, NumberForm
 
@@ -125,7 +134,7 @@ def _predict(
 ) -> None:
     """Predict for every row of `file`; raises typer.Exit(1) where it, or an option, can't be read."""
     learned = client.version(model, version, of=VersionBase)
-    options = replace(options, forms=forms_of(learned))
+    options = replace(options, forms=_forms_of(learned))
     read = partial(read_with_texts, reader, file, size=BATCH, options=options, prompts=not as_json)
     answered = _predicted_rows(client, learned, read, required)
     try:
@@ -246,7 +255,7 @@ def kinds_of(version: VersionBase) -> dict[str, ColumnKind]:
     return kinds
 
 
-def forms_of(version: VersionBase) -> dict[str, NumberForm]:
+def _forms_of(version: VersionBase) -> dict[str, NumberForm]:
     """Return the forms of the numbers by which a version was trained, by column."""
     return {column.name: column.form for column in version.inputs if column.form is not None}
 
@@ -262,3 +271,105 @@ def _from_row(first: int, problem: Problem) -> ClientError:
     """Return the error with a note of the first row of its batch, from which its rows are counted."""
     note = f" (rows are counted from row {first + 1:,} of the data in the file)" if first else ""
     return ClientError(replace(problem, detail=problem.detail + note))
+
+
+@dataclass(frozen=True)
+class _ComparedVersions:
+    """Two versions on all rows of a file."""
+
+    first: VersionName
+    second: VersionName
+    summary: Summary
+
+
+@with_options
+def compare(
+    context: typer.Context,
+    first: Annotated[
+        str, typer.Argument(metavar="FIRST", help="A version: MODEL@ALIAS or MODEL@3; MODEL is the newest.")
+    ],
+    second: Annotated[str, typer.Argument(metavar="SECOND", help="Another version, of the same inputs and target.")],
+    file: Annotated[Path, file_argument("Rows that both versions predict for.")],
+    *,
+    options: RowOptions,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Compare the predictions of two versions for FILE.
+
+    Differences are those of SECOND minus those of FIRST.
+    """
+    with service(url) as client:
+        # An alias may move while a long file is read: both are requested by their numbers.
+        one, other = client.version(first, of=VersionBase), client.version(second, of=VersionBase)
+        kinds, second = {**kinds_of(one), **kinds_of(other)}, f"{other.model}@{other.version}"
+        options = replace(options, forms={**_forms_of(one), **_forms_of(other)})
+        summaries: list[Summary] = []
+        try:
+            reader = row_reader(context)
+            for rows in read_batches(reader, file, kinds, size=BATCH, options=options, prompts=not as_json):
+                table = table_of(rows, kinds)
+                summaries.append(client.registry.compare(one.model, second, table, version=one.version).summary)
+        except RelevanceError as unreadable:
+            refuse(f"{file}: {in_options(unreadable.detail)}")
+        if not summaries:
+            refuse(f"{file}: there are no rows.")
+        compared = _ComparedVersions(
+            VersionName(one.model, one.version), VersionName(other.model, other.version), joined(summaries)
+        )
+        print_json(compared) if as_json else _show(compared)
+
+
+def joined(summaries: Sequence[Summary]) -> Summary:
+    """Return the summary of one table from the summaries of its parts, which are in order."""
+    first, largest = 0, [(Largest(-1), -1.0)]
+    for one in summaries:
+        if one.largest is not None:
+            largest.append((replace(one.largest, row=one.largest.row + first), _size(one.largest)))
+        first += one.rows
+    largest_row, _ = max(largest, key=lambda pair: pair[1])
+    return Summary(
+        rows=first,
+        largest=None if largest_row.row < 0 else largest_row,
+        mean_difference=_mean([(one.rows, one.mean_difference) for one in summaries]),
+        mean_absolute_difference=_mean([(one.rows, one.mean_absolute_difference) for one in summaries]),
+        labels_differ=None if summaries[0].labels_differ is None else sum(one.labels_differ or 0 for one in summaries),
+        mean_total_variation=_mean([(one.rows, one.mean_total_variation) for one in summaries]),
+    )
+
+
+def _mean(means: Sequence[tuple[int, float | None]]) -> float | None:
+    """Return the mean over all rows from pairs of a number of rows and the mean over them."""
+    reported = [(rows, mean) for rows, mean in means if mean is not None]
+    return sum(rows * mean for rows, mean in reported) / sum(rows for rows, _ in reported) if reported else None
+
+
+def _size(largest: Largest) -> float:
+    return abs(largest.difference or largest.total_variation or 0.0)
+
+
+def _show(compared: _ComparedVersions) -> None:
+    summary, largest = compared.summary, compared.summary.largest
+    differ = (
+        None
+        if summary.labels_differ is None
+        else f"{summary.labels_differ:,} ({summary.labels_differ / summary.rows:.1%})"
+    )
+    print_facts(
+        [
+            ("first", f"{compared.first.model}, version {compared.first.version}"),
+            ("second", f"{compared.second.model}, version {compared.second.version}"),
+            ("rows", f"{summary.rows:,}"),
+            ("labels differ", differ),
+            ("difference", number(summary.mean_difference) or None),
+            ("absolute difference", number(summary.mean_absolute_difference) or None),
+            ("total variation", number(summary.mean_total_variation) or None),
+            (
+                "largest",
+                None
+                if largest is None
+                else f"{number(largest.difference or largest.total_variation or 0.0)} "
+                f"at row {largest.row + 1:,} of the data",
+            ),
+        ]
+    )

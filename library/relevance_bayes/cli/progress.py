@@ -14,8 +14,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from relevance_bayes.cli.console import warn
 from relevance_bayes.client.calls import Blocking
 from relevance_bayes.client.evaluations import BatchPredictions, Evaluations, Promotions
+from relevance_bayes.client.jobs import Trainings
 from relevance_bayes.client.progress import count_text, figures, phase_text
-from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.records.jobs import Event, ExpectedCost, JobBase
 from relevance_bayes.records.jobs import Progress as JobProgress
 

@@ -17,7 +17,6 @@ from relevance_bayes.client.responses import (
     VersionBase,
 )
 from relevance_bayes.records.choices import Choice
-from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.records.reports import (
     CalendarInputs,
     Evidence,
@@ -30,6 +29,7 @@ from relevance_bayes.records.reports import (
     Score,
     TextInputs,
 )
+from relevance_bayes.records.versions import ImportedFrom
 
 MAX_OUTLIERS_SHOWN = 8
 

@@ -13,10 +13,8 @@ from relevance_bayes.client.jobs import VersionJobCollection, job_at
 from relevance_bayes.client.predictions import BatchOptions, request_members
 from relevance_bayes.client.responses import Json
 from relevance_bayes.records.batch_predictions import BatchPrediction
-from relevance_bayes.records.evaluations import Evaluation
-from relevance_bayes.records.json import ResponseForm, exclude_none
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.promotions import Promotion
+from relevance_bayes.records.evaluations import Evaluation, Promotion
+from relevance_bayes.records.json import Page, ResponseForm, exclude_none
 
 _EVALUATION: ResponseForm[Evaluation] = ResponseForm(Evaluation)
 

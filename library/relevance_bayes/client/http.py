@@ -26,9 +26,8 @@ from relevance_bayes.client.drivers import (
 from relevance_bayes.client.errors import CONNECTION_LOST, KEY_IN_USE, NOT_REACHABLE, ClientError, Problem
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.formats import content_encoding_of
-from relevance_bayes.records.json import FormOrClass, ResponseForm, dumps, form_of
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.json import FormOrClass, Page, ResponseForm, dumps, form_of
+from relevance_bayes.records.models import Reference
 
 
 def reference(name: str, version: int | str | None = None) -> Reference:

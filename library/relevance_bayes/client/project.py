@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.http import part
 from relevance_bayes.client.responses import Json
-from relevance_bayes.records.json import exclude_none
+from relevance_bayes.records.json import Page, exclude_none
 from relevance_bayes.records.members import KeysOfMember, Member, MemberState, Project, RemovedMember, Role
-from relevance_bayes.records.pages import Page
 from relevance_bayes.records.webhooks import Delivery, EventType, NewWebhook, Webhook
 
 

@@ -12,17 +12,16 @@ from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import Http, if_match_header, of_kind, part, reference, version_path
 from relevance_bayes.client.responses import Comparison, Json, Version, VersionBase
-from relevance_bayes.records.baselines import Baseline
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.functions import RelevanceVector, VersionDocument
-from relevance_bayes.records.json import JsonInput, ResponseForm
-from relevance_bayes.records.lineage import Lineage
+from relevance_bayes.records.json import JsonInput, Page, ResponseForm
 from relevance_bayes.records.models import Alias, AliasMove, Model
 from relevance_bayes.records.outcomes import BucketWidth, ModelAlarm, OutcomeBucket, OutcomesReceived
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.profiles import Profile
+from relevance_bayes.records.predictions import Profile
+from relevance_bayes.records.reports import Baseline
 from relevance_bayes.records.statistics import Statistics
 from relevance_bayes.records.values import Label
+from relevance_bayes.records.versions import Lineage
 
 if TYPE_CHECKING:
     from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA

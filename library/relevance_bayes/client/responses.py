@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from relevance_bayes.client.errors import Problem
 from relevance_bayes.records.choices import Choice
-from relevance_bayes.records.datasets import CategoryCount, Column, Dataset, Image
+from relevance_bayes.records.datasets import Column, Dataset, Image
 from relevance_bayes.records.html import table_html
 from relevance_bayes.records.jobs import VersionName
-from relevance_bayes.records.pages import Page
+from relevance_bayes.records.json import Page
 from relevance_bayes.records.predictions import (
     ClassLatent,
     ClassProbability,
@@ -30,7 +30,7 @@ from relevance_bayes.records.trainings import (
     SupervisedJob,
     TrainingJob,
 )
-from relevance_bayes.records.values import Json, Label
+from relevance_bayes.records.values import CategoryCount, Json, Label
 from relevance_bayes.records.versions import (
     Alternative,
     ApproximationVersion,

@@ -10,8 +10,8 @@ from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.evaluations import BatchPredictions, Evaluations, Promotions
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion
 from relevance_bayes.client.http import of_kind, part, reference, version_path
-from relevance_bayes.client.jobs import Jobs
-from relevance_bayes.client.predictions import Files, JsonOptions, request_members
+from relevance_bayes.client.jobs import ANY_TRAINING, TRAININGS, Jobs, Trainings
+from relevance_bayes.client.predictions import Files, JsonOptions, Tables, request_members
 from relevance_bayes.client.project import Members, Webhooks
 from relevance_bayes.client.registry import (
     ANY_VERSION,
@@ -35,15 +35,12 @@ from relevance_bayes.client.responses import (
     Version,
     VersionBase,
 )
-from relevance_bayes.client.tables import Tables
-from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS, Trainings
 from relevance_bayes.client.uploads import DATASETS, ReadOptions, Uploadable, UploadedDataset, uploaded, uploaded_once
 from relevance_bayes.records.datasets import DatasetRow
 from relevance_bayes.records.functions import Expansion, RelevanceVector, VersionDocument
-from relevance_bayes.records.json import JsonInput, ResponseForm, exclude_none
+from relevance_bayes.records.json import JsonInput, Page, ResponseForm, exclude_none
 from relevance_bayes.records.members import Project
 from relevance_bayes.records.models import Model
-from relevance_bayes.records.pages import Page
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Literal, Protocol
 import numpy as np
 
 from relevance_bayes.core.dictionaries import Dictionary, DictionaryFunctions
-from relevance_bayes.core.hyperparameters import CrossValidationWidth, InheritedWidth, InputMap, Width
 from relevance_bayes.core.kernels import Additive, Gaussian, Kernel
+from relevance_bayes.core.kernels.hyperparameters import CrossValidationWidth, InheritedWidth, InputMap, Width
 from relevance_bayes.core.types import Array, Indices
 
 

@@ -20,19 +20,18 @@ from relevance_bayes.core.basis import (
     evaluate,
 )
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from relevance_bayes.core.hurdle import HurdleModel
-from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
+from relevance_bayes.core.inference.posterior import Augmentation
+from relevance_bayes.core.inference.process import ProcessRows
 from relevance_bayes.core.kernels import Additive, Kernel
 from relevance_bayes.core.kernels.covariance import Covariance
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.likelihoods import BernoulliPerClass, GaussianNoise, Hurdle, Likelihood
-from relevance_bayes.core.local.choice import KERNELS, LocalKernel
-from relevance_bayes.core.local.prediction import LocalProcess
-from relevance_bayes.core.local_model import LocalModel
-from relevance_bayes.core.model import InputRange, LogNoise, Model
-from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
-from relevance_bayes.core.pool import Pool
-from relevance_bayes.core.posterior import Augmentation
-from relevance_bayes.core.process import ProcessRows
+from relevance_bayes.core.models.classes import MIN_CLASSES, PerClass
+from relevance_bayes.core.models.hurdle import HurdleModel
+from relevance_bayes.core.models.local.model import LocalModel, LocalProcess
+from relevance_bayes.core.models.local.neighbours import KERNELS, LocalKernel
+from relevance_bayes.core.models.model import InputRange, LogNoise, Model
+from relevance_bayes.core.models.pool import Pool
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.codec import (
     FIRST_FAULT,

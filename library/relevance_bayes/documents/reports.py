@@ -2,20 +2,92 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain, islice
 from typing import TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 
-from relevance_bayes.core.pool import n_functions
-from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.core.models.local.model import LocalModel
+from relevance_bayes.core.models.pool import n_functions
 from relevance_bayes.records.errors import Fault, InvalidRequestError, pointer
 from relevance_bayes.records.json import encode, validate
-from relevance_bayes.records.lineage import OtherMembers
+from relevance_bayes.records.versions import OtherMembers
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber
 from relevance_bayes.tasks.approximation.report import ApproximationPredictor, ApproximationReport
 from relevance_bayes.tasks.components.report import ComponentsPredictor, ComponentsReport
 from relevance_bayes.tasks.supervised.report import SupervisedPredictor, SupervisedReport
+
+
+@dataclass(frozen=True, eq=False)
+class _ExportedBase:
+    """Version `number` of `model`, as trained.
+
+    Each kind of task adds its `report` and its `predictor`, which is all that predictions need.
+    """
+
+    model: str
+    number: int
+    created_at: datetime
+
+    @property
+    def noise_column(self) -> str | None:
+        """Return the optional column of each row's noise sd; None where there is none."""
+        return None
+
+    @property
+    def has_rows(self) -> bool:
+        """True if it predicts from training rows, so that it can't be exported as a program."""
+        return False
+
+    @property
+    def averages_gaps(self) -> bool:
+        """True if rows with missing values are averages over training rows, unless there is an indicator of them."""
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedSupervised(_ExportedBase):
+    """A version that predicts numbers or classes."""
+
+    report: SupervisedReport
+    predictor: SupervisedPredictor
+
+    @property
+    def noise_column(self) -> str | None:
+        """Return the target's noise column."""
+        return self.predictor.encoding.target.noise_column
+
+    @property
+    def has_rows(self) -> bool:
+        """True for a nearest-neighbour process."""
+        return isinstance(self.predictor.learned, LocalModel)
+
+    @property
+    def averages_gaps(self) -> bool:
+        """True: missing values are drawn from training rows, or from histograms of them."""
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedApproximation(_ExportedBase):
+    """An approximation of a known function by few terms."""
+
+    report: ApproximationReport
+    predictor: ApproximationPredictor
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedComponents(_ExportedBase):
+    """Principal components, with the novelty of rows."""
+
+    report: ComponentsReport
+    predictor: ComponentsPredictor
+
+
+ExportedVersion: TypeAlias = ExportedSupervised | ExportedApproximation | ExportedComponents
+
 
 MAX_FAULTS = 20
 MAX_TEXT_LENGTH = 100_000
@@ -43,7 +115,7 @@ APPROXIMATION = TypeAdapter(ApproximationReport)
 COMPONENTS = TypeAdapter(ComponentsReport)
 
 
-def known_members(predictor: ExportedPredictor, model: str) -> tuple[Members, Members]:
+def _known_members(predictor: ExportedPredictor, model: str) -> tuple[Members, Members]:
     """Return the members of a report, and those of its plan, that the rest of the document has."""
     given: Members
     planned: Members = {"model": model, "inputs": [_column(one) for one in predictor.encoding.inputs]}
@@ -86,7 +158,7 @@ def _column(column: EncodedInput) -> Members:
 def reported(exported: ExportedVersion) -> Members:
     """Return the report of a version without members that its document has elsewhere, and without numbers that are not
     finite."""
-    given, planned = known_members(exported.predictor, exported.model)
+    given, planned = _known_members(exported.predictor, exported.model)
     whole = _object(encode(exported.report))
     plan = _object(whole["plan"])
     names, inputs = _names(plan["inputs"]), [_object(column) for column in _list(plan["inputs"])]
@@ -113,7 +185,7 @@ def read_report(
 ) -> R:
     """Return the complete report of a document of this `task`, with the members that the rest of it has, and the
     `others` that are not known here; raises InvalidRequestError."""
-    given, planned = (members | {"task": task} for members in known_members(predictor, model))
+    given, planned = (members | {"task": task} for members in _known_members(predictor, model))
     plan = sent.get("plan")
     if not isinstance(plan, dict):
         detail = "Expected an object."

@@ -19,11 +19,11 @@ from threadpoolctl import ThreadpoolController
 
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.models.fitting import FitLog
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.types import Indices
-from relevance_bayes.documents import arrays as npz
-from relevance_bayes.documents.exported import ExportedComponents, ExportedSupervised
+from relevance_bayes.documents import schema as npz
+from relevance_bayes.documents.reports import ExportedComponents, ExportedSupervised
 from relevance_bayes.documents.schema import document_of
 from relevance_bayes.records.errors import RelevanceError
 from relevance_bayes.records.errors import listed as listed_names
@@ -42,9 +42,8 @@ from relevance_bayes.tables.columns import (
     taken,
 )
 from relevance_bayes.tables.statistics import TableStatistics
-from relevance_bayes.tasks.components.plan import plan_components
-from relevance_bayes.tasks.components.prediction import ComponentsModel
-from relevance_bayes.tasks.components.request import ComponentsRequest
+from relevance_bayes.tasks.components.report import ComponentsModel
+from relevance_bayes.tasks.components.request import ComponentsRequest, plan_components
 from relevance_bayes.tasks.components.training import ComponentsTraining, listed_images
 from relevance_bayes.tasks.fit import Fit, Fitted, Limits
 from relevance_bayes.tasks.listing import BlockHolding, FunctionLocation, expected, listed, places

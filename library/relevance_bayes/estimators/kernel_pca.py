@@ -11,9 +11,8 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.base import VersionEstimator, refuse_faults
 from relevance_bayes.estimators.fitting import FittedComponents, learn_components, one_blas_thread
 from relevance_bayes.records.values import Missing
-from relevance_bayes.tasks.components.prediction import ComponentsPrediction
-from relevance_bayes.tasks.components.report import ComponentsReport
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.components.report import ComponentsPrediction, ComponentsReport
+from relevance_bayes.tasks.prediction import PredictOptions
 
 
 class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, VersionEstimator[FittedComponents]):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
 
-from relevance_bayes.core.pool import degrees_of_freedom_of
+from relevance_bayes.core.models.pool import degrees_of_freedom_of
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.base import Raw, refuse_faults
 from relevance_bayes.estimators.fitting import one_blas_thread, refusals

@@ -16,7 +16,7 @@ from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.predictions import MissingValue, Nulls, UnknownCategories, UnknownCategory
 from relevance_bayes.records.values import ColumnKind, Dates, Effort, Missing, Prefer, Task, Text
 from relevance_bayes.tables.columns import Block, Column, NumberArray, NumberBlock, taken
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.report import Member, SupervisedReport
 from relevance_bayes.tasks.supervised.request import GaussianLikelihood, NoiseColumn
 

@@ -10,8 +10,8 @@ from pydantic_core.core_schema import literal_schema
 from relevance_bayes.records.annotations import Stated, wire
 from relevance_bayes.records.formats import CSV, FILE_FORMATS
 from relevance_bayes.records.jobs import JobBase, Priority
+from relevance_bayes.records.models import VersionSelector
 from relevance_bayes.records.predictions import PredictionOptions
-from relevance_bayes.records.references import VersionSelector
 from relevance_bayes.records.values import AnyTask
 
 OnError: TypeAlias = Literal["per_row", "fail"]

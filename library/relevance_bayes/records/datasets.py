@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from relevance_bayes.records.annotations import Id, OneOf, is_none, wire
 from relevance_bayes.records.html import table_html
-from relevance_bayes.records.values import Cell, NumberForm
+from relevance_bayes.records.values import CategoryCount, Cell, NumberForm
 
 
 @dataclass(frozen=True)
@@ -143,16 +143,6 @@ class TimestampColumn(ColumnBase):
     """As of numbers."""
     histogram: tuple[int, ...] = ()
     """As of numbers."""
-
-
-@dataclass(frozen=True)
-class CategoryCount:
-    """A text, and the number of rows with it."""
-
-    __pydantic_config__ = wire()
-
-    label: str
-    count: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,22 +1,23 @@
-"""Records as plain JSON and read strictly from JSON, forms of responses, and the faults of invalid values."""
+"""Records as plain JSON and read strictly from JSON, forms of responses, pages, and the faults of invalid values."""
 
 import copy
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache, cached_property
 from itertools import islice
 from types import NoneType
-from typing import Annotated, Generic, TypeAlias, TypeVar
+from typing import Annotated, Generic, Self, TypeAlias, TypeVar
 from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from relevance_bayes.records.annotations import wire
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.errors import pointer as pointer_to
 
@@ -112,7 +113,7 @@ def validate(
         except ValueError as error:
             if not isinstance(error, ValidationError):
                 raise InvalidRequestError("The value has a number that is not finite.") from error
-            converted = with_integers(value, error) if converts_integers else None
+            converted = _with_integers(value, error) if converts_integers else None
             if converted is None:
                 raise refusal(error, value, where) from error
         value = converted
@@ -245,7 +246,7 @@ def as_integer(value: object) -> object:
     return value
 
 
-def with_integers(value: object, error: ValidationError) -> object | None:
+def _with_integers(value: object, error: ValidationError) -> object | None:
     """Return a JSON value with integral floats as integers where `error` expects these; None without any."""
     entries = islice(error.errors(include_url=False, include_context=False), MAX_ENTRIES)
     expected = [entry for entry in entries if entry["type"] == "int_type" and isinstance(entry["input"], float)]
@@ -396,3 +397,24 @@ def form_of(annotation: FormOrClass[T]) -> ResponseForm[T]:
 def exclude_none(members: Mapping[str, T]) -> dict[str, T]:
     """Return the members of a request that are not None."""
     return {name: value for name, value in members.items() if value is not None}
+
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Page(Generic[T_co]):
+    """A page of a list."""
+
+    __pydantic_config__ = wire()
+
+    items: tuple[T_co, ...]
+    has_more: bool
+    """True if there is a next page."""
+    after: str | None
+    """The `after` of the next page; null at the end."""
+
+    @classmethod
+    def of(cls, items: Iterable[T_co], after: str | None) -> Self:
+        """Return a page; `after` is the beginning of the next one (None at the end)."""
+        return cls(tuple(items), after is not None, after)

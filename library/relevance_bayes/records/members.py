@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
+from relevance_bayes.records.accounts import ApiKey, KeyScope
 from relevance_bayes.records.annotations import wire
-from relevance_bayes.records.keys import ApiKey, KeyScope
 
 Role = Literal["viewer", "editor", "admin"]
 """Roles of members: reads and predicts; trains, uploads and changes too; manages members and API keys too."""

@@ -87,3 +87,13 @@ class IgnoredColumn:
 
     name: str
     reason: str
+
+
+@dataclass(frozen=True)
+class CategoryCount:
+    """A text, and the number of rows with it."""
+
+    __pydantic_config__ = wire()
+
+    label: str
+    count: int

@@ -1,4 +1,4 @@
-"""Versions of models, one record for each kind of task. Figures are in the user's units."""
+"""Versions of models, one record for each kind of task, and their lineage. Figures are in the user's units."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +18,6 @@ from relevance_bayes.records.choices import (
     Validation,
 )
 from relevance_bayes.records.html import facts_html
-from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.records.models import DatasetName, TermsError
 from relevance_bayes.records.reports import (
     BudgetPlan,
@@ -35,6 +34,70 @@ from relevance_bayes.records.reports import (
     TrainingWarning,
 )
 from relevance_bayes.records.values import ColumnKind, IgnoredColumn, InputColumn, Label
+
+
+@dataclass(frozen=True)
+class ImportedFrom:
+    """The original of an imported version."""
+
+    __pydantic_config__ = wire()
+
+    model: str
+    version: int
+    digest: str
+    """SHA-256 of the imported file, in hexadecimal digits: its `ETag` at the original service."""
+
+
+@dataclass(frozen=True)
+class DatasetOrigin:
+    """The training data."""
+
+    __pydantic_config__ = wire()
+
+    id: Id
+    digest: str
+    """SHA-256 of its content: names, kinds and values. Datasets with the same digest are identical."""
+    name: str | None
+    """Null after it is deleted."""
+    exists: bool
+    """True if it still exists."""
+
+
+@dataclass(frozen=True)
+class Parent:
+    """The newest version at the time when this one was recorded."""
+
+    __pydantic_config__ = wire()
+
+    version: int
+    exists: bool
+    """True if it still exists."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lineage:
+    """The origin of a version, with all that is needed to reproduce it."""
+
+    __pydantic_config__ = wire()
+
+    model: str
+    version: int
+    created_at: datetime
+    dataset: DatasetOrigin
+    job_id: Id | None
+    """The training; null for an imported version."""
+    request: dict[str, object] | None
+    """The request, in which null is a default; the version has the resolved values. Null for an imported version."""
+    imported: ImportedFrom | None = None
+    """The original of an imported version; null for a version trained here."""
+    parent: Parent | None
+    """Null for the first version, and where it is unknown."""
+    software_version: str
+
+
+OtherMembers: TypeAlias = dict[str, dict[str, object]]
+"""The members of an imported document, in `sums`, `groups` and `source`, that are not known here, and are exported with
+it again."""
 
 
 @dataclass(frozen=True)

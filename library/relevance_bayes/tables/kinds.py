@@ -15,6 +15,10 @@ value in twenty (these are errors in the data, refused with their places when th
 text (category). A column of missing values only is a number. Integers beyond 2**53 in magnitude, which float64 can't
 represent exactly, make a number column text, so that ids keep all digits; nanoseconds since 1970 do not. A kind that
 the caller declares takes precedence.
+
+Escaping of texts that a spreadsheet would take for formulas in CSV.
+
+A leading apostrophe makes them texts, as OWASP's page on CSV injection recommends.
 """
 
 import re
@@ -185,3 +189,11 @@ def _decide(present: Iterable[tuple[str | int | float | bool, _Form]]) -> Column
         if 2 * fitting >= total and cell_faults <= tolerated:
             return "category" if kind == "number" and counts["long"] else kind
     return "category"
+
+
+_BEGINNING = re.compile(r"[=+\-@\t\r\n]")
+
+
+def escaped(text: str) -> str:
+    """Return the text, after an apostrophe where it may be a formula; numbers are not, whatever their sign."""
+    return f"'{text}" if _BEGINNING.match(text) and not is_number(text) else text

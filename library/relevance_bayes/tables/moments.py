@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.records.baselines import CategoryHistogram, Histogram, NumberHistogram
-from relevance_bayes.records.datasets import CategoryCount
+from relevance_bayes.records.reports import CategoryHistogram, Histogram, NumberHistogram
+from relevance_bayes.records.values import CategoryCount
 from relevance_bayes.tables.columns import BooleanArray, CategoryArray, Column, NumberArray, TimestampArray
 
 _BELOW_ALL = -1100

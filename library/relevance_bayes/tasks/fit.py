@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.models.fitting import FitLog
 from relevance_bayes.core.rows import BLOCK_ROWS, Reduction, RowBlock, S, block_bounds, n_blocks, reduce_blocks
 from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained
 from relevance_bayes.core.types import Array, Indices

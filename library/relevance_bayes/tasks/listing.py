@@ -16,23 +16,21 @@ from relevance_bayes.core.basis import (
     SingleFunctions,
 )
 from relevance_bayes.core.dictionaries import Shape
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Additive
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import LearnedModel, members_of
-from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.kernels.hyperparameters import InputMap
+from relevance_bayes.core.models.model import Model
+from relevance_bayes.core.models.pool import LearnedModel, members_of
+from relevance_bayes.core.models.prediction import Ready
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.records.baselines import Baseline
 from relevance_bayes.records.evaluations import ReliabilityBin
 from relevance_bayes.records.functions import ClassWeight, FunctionName, InputShape, RelevanceVector
-from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
+from relevance_bayes.records.reports import Baseline, InputTerm, InputWarp, InputWidth
 from relevance_bayes.records.values import Cell, InputColumn, Label, text_of
 from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray, block_rows
 from relevance_bayes.tables.encoding import InputEncoding, column_names, column_units, columns_of, raw_cells
 from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.decisions import most_probable
-from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import PredictiveModel
+from relevance_bayes.tasks.prediction import PredictiveModel, PredictOptions
 
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)

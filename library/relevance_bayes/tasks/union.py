@@ -7,17 +7,14 @@ from pydantic import Discriminator, Tag
 from relevance_bayes.records.json import AT
 from relevance_bayes.records.values import Task
 from relevance_bayes.tables.columns import TableSummary
-from relevance_bayes.tasks.approximation.plan import plan_approximation
 from relevance_bayes.tasks.approximation.report import ApproximationPredictor, ApproximationReport
-from relevance_bayes.tasks.approximation.request import ApproximationPlan, ApproximationRequest
+from relevance_bayes.tasks.approximation.request import ApproximationPlan, ApproximationRequest, plan_approximation
 from relevance_bayes.tasks.approximation.training import NewApproximationVersion
-from relevance_bayes.tasks.components.plan import plan_components
 from relevance_bayes.tasks.components.report import ComponentsPredictor, ComponentsReport
-from relevance_bayes.tasks.components.request import ComponentsPlan, ComponentsRequest
+from relevance_bayes.tasks.components.request import ComponentsPlan, ComponentsRequest, plan_components
 from relevance_bayes.tasks.components.training import NewComponentsVersion
-from relevance_bayes.tasks.images.plan import plan_image
 from relevance_bayes.tasks.images.report import ImagePredictor, ImageReport
-from relevance_bayes.tasks.images.request import ImagePlan, ImageRequest
+from relevance_bayes.tasks.images.request import ImagePlan, ImageRequest, plan_image
 from relevance_bayes.tasks.images.training import NewImageVersion
 from relevance_bayes.tasks.supervised.plan import plan_supervised
 from relevance_bayes.tasks.supervised.report import SupervisedPredictor, SupervisedReport

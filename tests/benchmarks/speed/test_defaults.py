@@ -4,10 +4,10 @@ import pytest
 
 from benchmarks.speed.defaults import AUTOMATIC, DEFAULTS, DRAWN_TABLES, SPECTRA
 from benchmarks.speed.racing import Race
-from relevance_bayes.core.exact_process import ExactProcess
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.inference.exact_process import ExactProcess
+from relevance_bayes.core.inference.process import ProcessRows
 from relevance_bayes.core.kernels import Covariance
-from relevance_bayes.core.process import ProcessRows
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters
 
 ROWS = 150
 

@@ -21,7 +21,7 @@ from app.database.migrations import migrate
 from app.main import make_application
 from app.registry.repository import ModelRepository
 from app.registry.tables import PosteriorRow
-from app.registry.version_codec import encode_predictor
+from app.registry.version_repository import encode_predictor
 from relevance_bayes.core.likelihoods import LogVariance, TargetLikelihood
 from tests.applications import LIMITS, StoredParts, closing_engine
 from tests.class_names import stored_class_names

@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri, softmax
 
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.evaluations import EvaluationResult
-from relevance_bayes.tasks.labelled import COVERAGES, LabelledClasses, LabelledNumbers
+from relevance_bayes.tasks.prediction import COVERAGES, LabelledClasses, LabelledNumbers
 
 M = TypeVar("M")
 P = TypeVar("P")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, f1_score, log_loss, precision_score, recall_score, roc_auc_score
 
-from app.evaluation.metrics import ranking
+from app.evaluation.metrics import classes as ranking
 from app.evaluation.metrics.classes import ClassScores
 from relevance_bayes.records.evaluations import ClassDiagnostics, ClassMetrics, EvaluationResult
-from relevance_bayes.tasks.labelled import LabelledClasses
+from relevance_bayes.tasks.prediction import LabelledClasses
 from tests.evaluation.metrics.rows import STATES, classes, diagnostics_of, judged_classes, pieces, some_classes
 
 

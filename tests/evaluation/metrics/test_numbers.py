@@ -10,7 +10,7 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 
 from app.evaluation.metrics.numbers import NumberScores
 from relevance_bayes.records.evaluations import EvaluationResult, NumberDiagnostics, NumberMetrics
-from relevance_bayes.tasks.labelled import LabelledNumbers
+from relevance_bayes.tasks.prediction import LabelledNumbers
 from tests.evaluation.metrics.rows import diagnostics_of, judged_numbers, numbers, pieces, some_numbers
 
 

@@ -9,8 +9,7 @@ from scipy import stats
 from app.evaluation.metrics.losses import losses
 from app.evaluation.metrics.paired import MAX_UNITS, GroupKeys, PairedDifferences, margins
 from relevance_bayes.core.types import Array
-from relevance_bayes.records.evaluations import Metric
-from relevance_bayes.records.promotions import Improvement
+from relevance_bayes.records.evaluations import Improvement, Metric
 from tests.evaluation.metrics.rows import classes, numbers
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.evaluation.metrics.paired import verdict
 from benchmarks.promotion import DESIGNS, DIFFERENCES, Design, false_promotions
-from relevance_bayes.records.promotions import Criterion, Improvement
+from relevance_bayes.records.evaluations import Criterion, Improvement
 
 FOUND = Improvement("nll", 100, 0, champion=1.5, challenger=1.25, estimate=0.25, lower=0.1, upper=0.4)
 

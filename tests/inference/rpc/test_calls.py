@@ -16,24 +16,21 @@ from google.protobuf.message import Message
 
 from app import __version__
 from app.accounts.authenticator import KeyAuthenticator
-from app.accounts.issuer_keys import Issuer, IssuerKeys
-from app.accounts.tokens import TokenAuthenticator, TokenRules
+from app.accounts.rate_limiter import OwnerRates
+from app.accounts.tokens import Issuer, IssuerKeys, TokenAuthenticator, TokenRules
 from app.audit.records import AuditFilter
 from app.database.keyset import PageRequest
 from app.errors import UnavailableError
 from app.http.authentication import AllowAny
 from app.http.dependencies import Services
-from app.http.readiness import ReadinessProbe
-from app.http.shutdown import Shutdown
+from app.http.health import ReadinessProbe, Shutdown
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.identity import Principal
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.inference.rpc.service import NAME, CantListen, RpcRules, serving
-from app.limits.rates import OwnerRates
 from app.prediction import PredictRequest, predict
 from app.prediction.runner import PredictionRunner
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.limits import OwnerLimits
+from relevance_bayes.records.accounts import KeyScope, OwnerLimits
 from relevance_bayes.tables.columns import NumberBlock
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from tests.applications import Report, SmallParts

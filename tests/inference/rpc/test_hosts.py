@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from app.accounts.authenticator import KeyAuthenticator
 from app.addresses import Allowance
 from app.errors import MisdirectedError
-from app.http.hosts import Hosts
+from app.http.origins import Hosts
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.inference.rpc.relay import LOOPBACK, Relay, RequestHosts
 from app.inference.rpc.service import RpcRules

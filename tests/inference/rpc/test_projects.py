@@ -7,14 +7,12 @@ import grpc
 import pytest
 
 from app.accounts.authenticator import KeyAuthenticator
-from app.accounts.issuer_keys import Issuer, IssuerKeys
+from app.accounts.rate_limiter import OwnerRates
 from app.accounts.records import ROLE_SCOPES
-from app.accounts.tokens import TokenAuthenticator, TokenRules
+from app.accounts.tokens import Issuer, IssuerKeys, TokenAuthenticator, TokenRules
 from app.http.authentication import Authenticator
 from app.inference.rpc.generated import open_inference_pb2 as messages
-from app.limits.rates import OwnerRates
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.limits import OwnerLimits
+from relevance_bayes.records.accounts import KeyScope, OwnerLimits
 from relevance_bayes.records.members import ROLES
 from tests.applications import SmallParts
 from tests.inference.rpc.test_calls import RULES, Client, Limits, mixed, run

@@ -4,7 +4,7 @@ from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs.queue.client import Control, Submitter, make_client
-from app.webhooks.delivery_repository import SUBSCRIBERS
+from app.webhooks.repository import SUBSCRIBERS
 
 
 @pytest.fixture

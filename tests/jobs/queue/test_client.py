@@ -14,7 +14,7 @@ from app.jobs.queue.client import MAX_AT_ONCE, Control, EndedEntries, Submitter,
 from app.jobs.repository import JobRepository
 from app.jobs.statistics_repository import WorkerRepository
 from app.services import Retention
-from app.webhooks.attempt_repository import AttemptRepository
+from app.webhooks.repository import AttemptRepository
 from relevance_bayes.records.jobs import JobKind
 from relevance_bayes.records.webhooks import Attempt
 from tests import postgres, samples

@@ -10,7 +10,7 @@ from app.jobs.worker.attempts import Records
 from app.jobs.worker.pool import ChildPool
 from app.jobs.worker.spool import Spool
 from app.tasks.runner import Runner
-from app.webhooks.delivery_repository import SUBSCRIBERS
+from app.webhooks.repository import SUBSCRIBERS
 from relevance_bayes.tasks.fit import Limits
 from tests.doubles.queue import ListedQueue
 from tests.jobs.worker import trainers

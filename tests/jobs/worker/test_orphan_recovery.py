@@ -16,7 +16,7 @@ from app.jobs.statistics_repository import WorkerRepository
 from app.jobs.worker.worker import HeartbeatWatch, reconcile_jobs, recover_orphans
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING
-from app.webhooks.delivery_repository import SUBSCRIBERS
+from app.webhooks.repository import SUBSCRIBERS
 from relevance_bayes.tables.columns import NumberArray
 from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from relevance_bayes.tasks.union import plan

@@ -19,9 +19,9 @@ from app.jobs.child import MEBIBYTE, Failure, FitCheckpoint, Message
 from app.jobs.worker import pool
 from app.jobs.worker.pool import MAX_WORDS, Child, ChildDied, ChildPool
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.prediction import predict
+from relevance_bayes.core.models.prediction import predict
 from relevance_bayes.core.selection import Selection, Step, Trained, train
 from relevance_bayes.tasks.fit import Fitted, Limits, Trainer
 from relevance_bayes.tasks.supervised.fit import SupervisedFit

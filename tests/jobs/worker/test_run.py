@@ -16,10 +16,10 @@ from app.jobs.repository import JobRepository
 from app.jobs.worker import attempts
 from app.jobs.worker.attempts import Records
 from app.registry.repository import ModelRepository
-from app.registry.vector_repository import VectorRepository
+from app.registry.version_repository import VectorRepository
 from app.tasks import runner
-from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.models.fitting import LogEntry
 from relevance_bayes.core.selection import train
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.records.reports import Evidence, InputWarp, InputWidth

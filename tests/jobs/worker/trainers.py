@@ -13,12 +13,11 @@ import numpy as np
 
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.model import Model
+from relevance_bayes.core.models.model import Model, Spec
 from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained, train
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.records.reports import Evidence
 from relevance_bayes.tasks.fit import Trainer
 

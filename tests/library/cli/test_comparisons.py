@@ -1,4 +1,4 @@
-from relevance_bayes.cli.comparisons import joined
+from relevance_bayes.cli.predictions import joined
 from relevance_bayes.client.responses import Largest, Summary
 
 

@@ -18,9 +18,9 @@ from relevance_bayes.cli.options import (
 )
 from relevance_bayes.cli.remedies import OPTIONS
 from relevance_bayes.cli.training import WITHOUT_TARGET, TrainOptions, train, training_document
-from relevance_bayes.core.hyperparameters import FixedWidth, Width
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.kernels import Kernel as KernelUnion
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth, Width
 from relevance_bayes.core.likelihoods import TargetLikelihood as LikelihoodUnion
 from relevance_bayes.tasks.supervised.request import LocalOption, PriorChoice, SupervisedRequest
 

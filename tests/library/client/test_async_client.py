@@ -19,7 +19,7 @@ from relevance_bayes.client.responses import ApproximationJob
 from tests.library.client.conftest import Handler, Service
 from tests.library.client.test_batch_predictions import JOB
 from tests.library.client.test_http import DATASET, one_after_the_other, refuse
-from tests.library.client.test_job_events import given, stream
+from tests.library.client.test_jobs import given, stream
 
 T = TypeVar("T")
 

@@ -13,9 +13,9 @@ from pydantic import TypeAdapter
 
 from relevance_bayes.client.errors import Problem
 from relevance_bayes.client.jobs import JobHandle
+from relevance_bayes.client.predictions import PredictedTable
 from relevance_bayes.client.progress import Html, Lines, Notebook, Terminal, display_of, event_html
 from relevance_bayes.client.responses import Dataset, Prediction, Predictions, VersionBase
-from relevance_bayes.client.tables import PredictedTable
 from relevance_bayes.client.uploads import arrow_parts
 from relevance_bayes.records.batch_predictions import BatchPrediction
 from relevance_bayes.records.html import MAX_CHARACTERS, facts_html, figure, progress_html, table_html
@@ -24,7 +24,7 @@ from relevance_bayes.records.json import validate
 from tests.library.cli.test_progress import EVENTS
 from tests.library.client.conftest import Connected
 from tests.library.client.test_batch_predictions import JOB
-from tests.library.client.test_job_events import given, stream
+from tests.library.client.test_jobs import given, stream
 from tests.library.client.test_recorded import EXCHANGES
 from tests.library.client.test_tables import PREDICTED
 

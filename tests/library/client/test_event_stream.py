@@ -1,6 +1,6 @@
 import pytest
 
-from relevance_bayes.client.job_events import Message, messages
+from relevance_bayes.client.jobs import Message, messages
 
 COMPLETE = (
     b': a comment\n\nretry: 1000\n\nid: 1\nevent: progress\ndata: {"a":1}\n\n'

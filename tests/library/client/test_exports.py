@@ -9,12 +9,12 @@ import orjson
 import pytest
 
 from app.exports.formats import RENDERINGS
-from app.http.rendering import to_json
+from app.http.negotiation import to_json
 from app.identity import uuid7
 from app.registry.records import Version
 from app.tasks.responses import version_record
 from relevance_bayes.client import ClientError
-from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.records.versions import ImportedFrom
 from tests.exports.trained import trained
 from tests.library.client.conftest import Connected
 

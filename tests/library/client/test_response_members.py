@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from app.http import problems
-from app.prediction import responses as predictions
+from app.prediction import schemas as predictions
 from relevance_bayes.client import errors, responses
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from relevance_bayes.client import AsyncClient, Client, ClientError, connect, connect_async
 from relevance_bayes.client.calls import Asynchronous, Blocking
 from relevance_bayes.client.jobs import JobHandle
+from relevance_bayes.client.predictions import PredictedTable
 from relevance_bayes.client.responses import (
     ApproximationJob,
     ImageVersion,
@@ -19,7 +20,6 @@ from relevance_bayes.client.responses import (
     SupervisedJob,
     SupervisedVersion,
 )
-from relevance_bayes.client.tables import PredictedTable
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
 from relevance_bayes.records.jobs import Event
 from relevance_bayes.records.models import Alias, Model

@@ -10,10 +10,10 @@ from scipy.integrate import quad
 
 from relevance_bayes.core.algorithms import Algorithm, Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
-from relevance_bayes.core.factors import Factors
-from relevance_bayes.core.fitting import pose
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth, Width
+from relevance_bayes.core.inference.factors import Factors
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.kernels import Covariance, Gaussian, Kernel
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth, Width
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,
@@ -27,9 +27,9 @@ from relevance_bayes.core.likelihoods import (
     Poisson,
     StudentT,
 )
+from relevance_bayes.core.models.fitting import pose
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 
 LIKELIHOODS: dict[str, Likelihood] = {

@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core import posterior as module
 from relevance_bayes.core.basis import Bias, KernelBasis, KernelFunctions, evaluate
-from relevance_bayes.core.fitting import fit as fit_plainly
-from relevance_bayes.core.fitting import iterates, pose
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.inference import posterior as module
+from relevance_bayes.core.inference.posterior import Augmentation, Augmented
 from relevance_bayes.core.kernels import Gaussian, Kernel, Laplacian, Linear, Matern32
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,
@@ -20,10 +19,10 @@ from relevance_bayes.core.likelihoods import (
     Poisson,
     StudentT,
 )
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.posterior import Augmentation, Augmented
-from relevance_bayes.core.prediction import RealPrediction, latent, predict
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.fitting import fit as fit_plainly
+from relevance_bayes.core.models.fitting import iterates, pose
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.prediction import RealPrediction, latent, predict
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import friedman, ring, rows_for, sinc, spec_for
 

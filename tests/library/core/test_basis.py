@@ -8,8 +8,8 @@ from relevance_bayes.core.basis import (
     KernelFunctions,
     evaluate,
 )
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian, LinearSpline
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.types import Array
 
 X = np.random.default_rng(0).uniform(0.0, 3.0, (7, 2))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.basis import KernelFunctions
-from relevance_bayes.core.fitting import fit, pose
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, OneAgainstRest, StudentT
-from relevance_bayes.core.prediction import predict
+from relevance_bayes.core.models.fitting import fit, pose
+from relevance_bayes.core.models.prediction import predict
 from tests.library.core.drawn import process_spec, sinc, spec_for
 
 

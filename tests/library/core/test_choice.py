@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from relevance_bayes.core import evidence as choice
 from relevance_bayes.core import priors as gaussian_process
-from relevance_bayes.core.evidence import Chosen, choose
-from relevance_bayes.core.exact_process import ExactProcess
-from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
+from relevance_bayes.core.inference import evidence as choice
+from relevance_bayes.core.inference.evidence import Chosen, choose
+from relevance_bayes.core.inference.exact_process import ExactProcess
+from relevance_bayes.core.inference.process import ProcessRows, Vectors, bound
 from relevance_bayes.core.kernels import Covariance, Gaussian, Laplacian, Matern52
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.process import ProcessRows, Vectors, bound
 from relevance_bayes.core.types import Array
 
 KERNELS: list[Covariance] = [Gaussian(), Matern52(), Laplacian()]

@@ -6,13 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core import linalg, process
-from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
+from relevance_bayes.core import linalg
+from relevance_bayes.core.inference import process
+from relevance_bayes.core.inference.posterior import Columns
+from relevance_bayes.core.inference.process import ProcessRows, Vectors, bound, bound_gradient
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood, Poisson
 from relevance_bayes.core.linalg import squared_products
-from relevance_bayes.core.posterior import Columns
-from relevance_bayes.core.process import ProcessRows, Vectors, bound, bound_gradient
 
 LIKELIHOODS: tuple[Likelihood, ...] = (GaussianNoise(), Bernoulli(), Poisson())
 

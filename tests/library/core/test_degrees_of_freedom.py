@@ -8,13 +8,13 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import gamma, norm, t
 
-from relevance_bayes.core.fitting import fit, pose
-from relevance_bayes.core.joint import joint
+from relevance_bayes.core.inference.posterior import Augmentation
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
-from relevance_bayes.core.likelihoods.log_gaussian import PositivePrediction
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.partial_dependence import averages
-from relevance_bayes.core.pool import (
+from relevance_bayes.core.likelihoods.transformed_gaussian import PositivePrediction
+from relevance_bayes.core.models.effects import averages, joint
+from relevance_bayes.core.models.fitting import fit, pose
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.pool import (
     MAX_DEGREES_OF_FREEDOM,
     Pool,
     ReadyPool,
@@ -24,12 +24,10 @@ from relevance_bayes.core.pool import (
     ready_of,
     with_degrees_of_freedom,
 )
-from relevance_bayes.core.posterior import Augmentation
-from relevance_bayes.core.prediction import Ready, RealPrediction, latent, predict
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.prediction import Ready, RealPrediction, latent, predict
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, rows_for, spec_for
-from tests.library.core.test_pool import pool
+from tests.library.core.models.test_pool import pool
 
 NEW = np.linspace(-14.0, 14.0, 29)[:, None]
 

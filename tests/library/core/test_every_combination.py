@@ -11,14 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from relevance_bayes.core import width_search
 from relevance_bayes.core.algorithms import re_estimation
 from relevance_bayes.core.algorithms.state import State, Termination
 from relevance_bayes.core.basis import Basis, Group, KernelBasis
 from relevance_bayes.core.dictionaries import Gabor
 from relevance_bayes.core.errors import IllegalCombinationError
-from relevance_bayes.core.fitting import iterate, pose
-from relevance_bayes.core.hyperparameters import FixedWidth, InheritedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth, InheritedWidth
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,
@@ -29,9 +27,11 @@ from relevance_bayes.core.likelihoods import (
     OneAgainstRest,
 )
 from relevance_bayes.core.likelihoods.counts import CountLikelihood
-from relevance_bayes.core.prediction import ClassPrediction, predict
+from relevance_bayes.core.models import width_search
+from relevance_bayes.core.models.fitting import iterate, pose
+from relevance_bayes.core.models.model import Algorithm, Prior, Spec, check, searched
+from relevance_bayes.core.models.prediction import ClassPrediction, predict
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
-from relevance_bayes.core.spec import Algorithm, Prior, Spec, check, searched
 from relevance_bayes.core.types import Array
 from tests.properties import examples
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential, re_estimation
 from relevance_bayes.core.algorithms.state import FitTrace
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
 from relevance_bayes.core.dictionaries import Steps
 from relevance_bayes.core.errors import DataError
-from relevance_bayes.core.fitting import FitLog, LogEntry
-from relevance_bayes.core.hyperparameters import (
+from relevance_bayes.core.kernels import Gaussian, Matern52
+from relevance_bayes.core.kernels.hyperparameters import (
     CrossValidationWidth,
     EvidencePerInputWidth,
     EvidenceWidth,
@@ -21,12 +20,12 @@ from relevance_bayes.core.hyperparameters import (
     InheritedWidth,
     Width,
 )
-from relevance_bayes.core.kernels import Gaussian, Matern52
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood, StudentT
-from relevance_bayes.core.model import Model
+from relevance_bayes.core.models import fitting
+from relevance_bayes.core.models.fitting import FitLog, LogEntry
+from relevance_bayes.core.models.model import Model, Spec
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.selection import FitContext, Rows, Selection, Step, Trained, train
-from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import friedman, rows_for
 
 INNER, FREE, EACH = Sequential(), Independent(), EvidencePerInputWidth()

@@ -7,9 +7,9 @@ import pytest
 
 from relevance_bayes.core.algorithms import Sequential
 from relevance_bayes.core.algorithms.state import MAX_STEPS, FitTracer
-from relevance_bayes.core.fitting import FitLog, iterates, pose
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
+from relevance_bayes.core.models.fitting import FitLog, iterates, pose
 from tests.library.core.test_fit_log import (
     TRAININGS,
     Training,

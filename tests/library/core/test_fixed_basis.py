@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
-from relevance_bayes.core.evidence import evidence
-from relevance_bayes.core.factors import build
-from relevance_bayes.core.fitting import pose
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.inference.evidence import evidence
+from relevance_bayes.core.inference.factors import build
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.kernels import Gaussian, Kernel, LinearSpline, Matern32, Polynomial
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.fitting import pose
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.width_search import FixedBasis
 from relevance_bayes.core.types import Array
-from relevance_bayes.core.width_search import FixedBasis
 from tests.library.core import drawn
 from tests.library.core.drawn import by_differences, hyperparameters, rows_for
 

@@ -10,7 +10,7 @@ import scipy
 from relevance_bayes.core.likelihoods import GaussianNoise, StudentT
 from relevance_bayes.core.likelihoods.student_t import HeavyTailedPrediction
 from relevance_bayes.core.log_density import DEGREES_OF_FREEDOM, MIN_ROWS, has_heavy_tails, squared_scale
-from relevance_bayes.core.pool import ready_of
+from relevance_bayes.core.models.pool import ready_of
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.selection.evaluation import NO_HEAVY_TAILS
 from relevance_bayes.core.types import Array

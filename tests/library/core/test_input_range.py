@@ -8,18 +8,16 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
-from relevance_bayes.core.contributions import contributions
-from relevance_bayes.core.fitting import fit
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian, NumberTarget, Poisson
 from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberPrediction
-from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
-from relevance_bayes.core.model import InputRange, Model
-from relevance_bayes.core.partial_dependence import averages
-from relevance_bayes.core.pool import one_row
-from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.likelihoods.counts import NegativeBinomial
+from relevance_bayes.core.models.effects import averages, contributions
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.model import InputRange, Model, Spec
+from relevance_bayes.core.models.pool import one_row
+from relevance_bayes.core.models.prediction import Ready
 from relevance_bayes.core.rows import BLOCK_ROWS, ArrayRows
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, spec_for
 

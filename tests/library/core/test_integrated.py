@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import cauchy as cauchy_distribution
 from scipy.stats import norm
 
-from relevance_bayes.core.evidence import WIDE, Peak, cauchy, log_choices, normal
+from relevance_bayes.core.inference.evidence import WIDE, Peak, cauchy, log_choices, normal
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences
 

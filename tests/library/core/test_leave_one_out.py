@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core.fitting import iterates, learned, pose
 from relevance_bayes.core.folds import subset
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import latent, leave_one_out, prior_variance, whitened
+from relevance_bayes.core.models.fitting import iterates, learned, pose
+from relevance_bayes.core.models.model import Model
+from relevance_bayes.core.models.prediction import latent, leave_one_out, prior_variance, whitened
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.selection import Rows
 from tests.library.core.drawn import process_spec
@@ -69,5 +69,5 @@ def test_of_many_rows_those_drawn_by_content_are_measured(
     some = subset(signs.X, signs.t, 30, 0)
     expected = leave_one_out(model, signs.take(some), 1.0)
     assert expected["rmse"] != leave_one_out(model, signs, 1.0)["rmse"]
-    monkeypatch.setattr("relevance_bayes.core.prediction.MAX_ROWS_MEASURED", 30)
+    monkeypatch.setattr("relevance_bayes.core.models.prediction.MAX_ROWS_MEASURED", 30)
     assert leave_one_out(model, signs, 1.0) == expected

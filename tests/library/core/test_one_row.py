@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, StudentT
-from relevance_bayes.core.pool import AnyReady, Pool, one_row, ready_of
-from relevance_bayes.core.prediction import Ready, RealPrediction
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.pool import AnyReady, Pool, one_row, ready_of
+from relevance_bayes.core.models.prediction import Ready, RealPrediction
 from tests.library.core.drawn import process_spec, ripley, sinc
-from tests.library.core.test_pool import pool
+from tests.library.core.models.test_pool import pool
 
 NEW = np.linspace(-16.0, 16.0, 23)[:, None]
 

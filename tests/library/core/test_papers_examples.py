@@ -7,14 +7,13 @@ import pytest
 
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias, InputFunctions, Inputs, KernelBasis, KernelFunctions
-from relevance_bayes.core.fitting import fit
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.kernels import LinearSpline
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import latent
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.prediction import latent
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 
 GRID = np.linspace(-10.0, 10.0, 1_000)

@@ -11,8 +11,8 @@ from relevance_bayes.core.basis import (
     incomplete_cholesky,
     products_of,
 )
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian, LinearSpline
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.types import Array, Indices
 
 ROWS = 240

@@ -7,25 +7,24 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from relevance_bayes.core import linalg
-from relevance_bayes.core import process as process_sums
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.errors import DataError
-from relevance_bayes.core.evidence import evidence
-from relevance_bayes.core.exact_process import ExactProcess
-from relevance_bayes.core.factors import build
-from relevance_bayes.core.fitting import fit, pose
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth, Hyperparameters, InputMap
-from relevance_bayes.core.joint import joint
+from relevance_bayes.core.inference import process as process_sums
+from relevance_bayes.core.inference.evidence import evidence
+from relevance_bayes.core.inference.exact_process import ExactProcess
+from relevance_bayes.core.inference.factors import build
+from relevance_bayes.core.inference.posterior import Augmented
+from relevance_bayes.core.inference.process import ProcessRows, Vectors, bound, bound_gradient
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, FixedWidth, Hyperparameters, InputMap
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.posterior import Augmented
-from relevance_bayes.core.prediction import Ready, RealPrediction, latent, leave_one_out, predict
+from relevance_bayes.core.models.effects import joint
+from relevance_bayes.core.models.fitting import fit, pose
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.prediction import Ready, RealPrediction, latent, leave_one_out, predict
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.process import ProcessRows, Vectors, bound, bound_gradient
 from relevance_bayes.core.selection import Folding, Rows, Selection, Trained, train
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 from tests.library.core.drawn import by_differences, marginal_covariance, process_spec, sinc, spec_for
 

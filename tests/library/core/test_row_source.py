@@ -14,11 +14,11 @@ from relevance_bayes.core.algorithms.greedy import FindNearest
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import DataError, SparseBayesError
-from relevance_bayes.core.fitting import iterates, learned, pose_rows
-from relevance_bayes.core.hyperparameters import InputMap
+from relevance_bayes.core.inference.problem import Problem, check_source
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.problem import Problem, check_source
+from relevance_bayes.core.models.fitting import iterates, learned, pose_rows
+from relevance_bayes.core.models.model import Model
 from relevance_bayes.core.rows import ArrayRows, InputMoments, PairwiseSum, RowBlock, RowSource, Sampler, n_blocks
 from relevance_bayes.core.types import Array
 from relevance_bayes.tasks import fit as mapped_rows

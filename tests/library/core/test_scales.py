@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relevance_bayes.core.hyperparameters import WIDEST, InputMap, MapGradient, width_range
+from relevance_bayes.core.kernels.hyperparameters import WIDEST, InputMap, MapGradient, width_range
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences
 from tests.properties import examples

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.algorithms.ascent import evidence_loss
-from relevance_bayes.core.evidence import (
+from relevance_bayes.core.inference.evidence import (
     EvaluatedEvidence,
     evidence,
     gain,
@@ -14,10 +14,10 @@ from relevance_bayes.core.evidence import (
     quality_over_sparsity,
     sparsity_and_quality,
 )
-from relevance_bayes.core.factors import Factors, build, without_candidates
-from relevance_bayes.core.fitting import pose
+from relevance_bayes.core.inference.factors import Factors, build, without_candidates
+from relevance_bayes.core.inference.posterior import with_zero
 from relevance_bayes.core.likelihoods import Categorical, GaussianNoise, Likelihood, OneAgainstRest
-from relevance_bayes.core.posterior import with_zero
+from relevance_bayes.core.models.fitting import pose
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import (
     SEVERAL,

@@ -3,8 +3,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from relevance_bayes.core.hyperparameters import Terms
 from relevance_bayes.core.kernels import Additive, Covariance, Gaussian
+from relevance_bayes.core.kernels.hyperparameters import Terms
 from tests.library.core.drawn import by_differences
 
 KERNELS: list[Covariance] = [member() for member in get_args(Covariance)]

@@ -9,8 +9,8 @@ import pytest
 from relevance_bayes.core.basis import Group, KernelBasis
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import BernoulliPerClass
-from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
-from relevance_bayes.core.per_class import PerClass
+from relevance_bayes.core.likelihoods.counts import NegativeBinomial
+from relevance_bayes.core.models.classes import PerClass
 from relevance_bayes.documents.codec import below
 from relevance_bayes.documents.parts import KernelPart, TermPart
 from relevance_bayes.documents.reports import APPROXIMATION, read_report, unknown, value_faults

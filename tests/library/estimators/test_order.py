@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.arrays import DOCUMENT_NAME
+from relevance_bayes.documents.schema import DOCUMENT_NAME
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
 from tests.properties import examples
 

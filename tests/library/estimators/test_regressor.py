@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.kernels import Matern32
-from relevance_bayes.core.pool import degrees_of_freedom_of
+from relevance_bayes.core.models.pool import degrees_of_freedom_of
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators import RelevanceRegressor, SparseKernelPCA
 from relevance_bayes.estimators.fitting import blocks_of

@@ -6,7 +6,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA, fitting
-from relevance_bayes.tasks.components.prediction import ComponentsModel
+from relevance_bayes.tasks.components.report import ComponentsModel
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 
 X = np.random.default_rng(5).normal(size=(40, 2))

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from scipy.stats import lognorm
 
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.records.values import Missing
 from relevance_bayes.tables.columns import Block, NumberBlock, block_rows, taken
 from relevance_bayes.tables.encoding import (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from relevance_bayes.records.baselines import CategoryHistogram, NumberHistogram
+from relevance_bayes.records.reports import CategoryHistogram, NumberHistogram
 from relevance_bayes.tables.columns import CategoryArray, Column, NumberArray, TimestampArray
 from relevance_bayes.tables.moments import (
     MAX_BINS,

@@ -32,30 +32,28 @@ from benchmarks.golden_trainings import (
     surface,
     table,
 )
-from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.models.fitting import FitLog
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.fitting import (
-    ComponentsVersion,
-    SupervisedVersion,
+    FittedComponents,
+    FittedSupervised,
     blocks_of,
     learn,
     learn_components,
     one_blas_thread,
 )
 from relevance_bayes.records.datasets import Image
-from relevance_bayes.tables.columns import Block, NumberColumn, block_rows, taken
-from relevance_bayes.tasks.approximation.plan import plan_approximation
-from relevance_bayes.tasks.approximation.prediction import ApproximationModel
-from relevance_bayes.tasks.approximation.request import ApproximationRequest
+from relevance_bayes.tables.columns import Block, NumberArray, block_rows, taken
+from relevance_bayes.tasks.approximation.report import ApproximationModel
+from relevance_bayes.tasks.approximation.request import ApproximationRequest, plan_approximation
 from relevance_bayes.tasks.approximation.training import ApproximationTraining
 from relevance_bayes.tasks.fit import Fit, Fitted, Limits
-from relevance_bayes.tasks.images.plan import plan_image
-from relevance_bayes.tasks.images.prediction import ImageModel
-from relevance_bayes.tasks.images.request import ImageRequest
+from relevance_bayes.tasks.images.report import ImageModel
+from relevance_bayes.tasks.images.request import ImageRequest, plan_image
 from relevance_bayes.tasks.images.training import ImageTraining
 from relevance_bayes.tasks.listing import expected
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from tests.small_tables import dataset_of
 
@@ -70,7 +68,7 @@ Figures = Mapping[str, tuple[float, ...]]
 
 def supervised(training: Block, new: Block, options: Mapping[str, object]) -> Figures:
     """Means and standard deviations, or the probabilities of the classes."""
-    version = SupervisedVersion.of(*learn(training, {"target": TARGET, **options}))
+    version = FittedSupervised.of(*learn(training, {"target": TARGET, **options}))
     report = version.exported.report
     predicted = version.model.predict({one.name: new[one.name] for one in report.plan.inputs}, PredictOptions())
     found = {"functions": (float(report.functions),)}
@@ -82,7 +80,7 @@ def supervised(training: Block, new: Block, options: Mapping[str, object]) -> Fi
 
 def components(training: Block, new: Block, options: Mapping[str, object]) -> Figures:
     """The first component, and the log density."""
-    version = ComponentsVersion.of(*learn_components(training, options))
+    version = FittedComponents.of(*learn_components(training, options))
     predicted = version.model.predict(new, PredictOptions())
     return {
         "functions": (float(version.exported.report.functions),),
@@ -157,7 +155,7 @@ def pixels(rng: Generator, rows: int) -> Block:
     inside = row < side
     row, column = np.where(inside, row, column + 0.5), np.where(inside, column, 1.5 * column)
     t = 5.0 * np.sin(0.02 * (row + column) ** 2) + 0.1 * rng.normal(size=rows)
-    return {"row": NumberColumn(row), "column": NumberColumn(column), "intensity": NumberColumn(t)}
+    return {"row": NumberArray(row), "column": NumberArray(column), "intensity": NumberArray(t)}
 
 
 @dataclass(frozen=True)

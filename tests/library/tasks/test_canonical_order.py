@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Poisson
 from relevance_bayes.records.values import Cell, InputColumn
 from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray, TimestampArray, block_rows

@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from app.prediction import PredictRequest, predict
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.tasks.components import prediction as under_test
-from relevance_bayes.tasks.components.prediction import ComponentsPrediction
+from relevance_bayes.tasks.components import report as under_test
+from relevance_bayes.tasks.components.report import ComponentsPrediction
 from relevance_bayes.tasks.components.training import NewComponentsVersion
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from tests.served_versions import served
 from tests.small_components import SCORES, version_of_components
 from tests.small_models import small_version

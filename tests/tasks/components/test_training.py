@@ -10,9 +10,9 @@ import pytest
 from app.errors import TrainingFailedError
 from app.jobs.child import FitCheckpoint
 from app.jobs.child import run as run_fit
-from app.tasks.union import task_of
-from relevance_bayes.core.hyperparameters import InputMap
+from app.tasks import task_of
 from relevance_bayes.core.kernels import Matern32
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.selection import Step, train
 from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.columns import Block, block_rows

@@ -9,13 +9,12 @@ from app.evaluation.metrics.classes import ClassScores
 from app.evaluation.metrics.numbers import NumberScores
 from app.prediction import PredictRequest, evaluate_block, predict
 from relevance_bayes.core.likelihoods import LogGaussian, StudentT
-from relevance_bayes.core.prediction import predict as core_predict
-from relevance_bayes.core.prediction import scores
+from relevance_bayes.core.models.prediction import predict as core_predict
+from relevance_bayes.core.models.prediction import scores
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, BooleanArray
 from relevance_bayes.tables.encoding import encode_inputs, encode_target, user_scores
-from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import LabelledClasses, LabelledNumbers, PredictOptions
 from relevance_bayes.tasks.supervised import evaluation as under_test
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion

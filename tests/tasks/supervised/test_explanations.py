@@ -8,28 +8,27 @@ from numpy.testing import assert_allclose
 
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.catalogue import Catalogue
-from app.tasks.union import weight_unit
+from app.tasks import weight_unit
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis, evaluate
-from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import LogGaussian, LogitGaussian, TargetLikelihood
 from relevance_bayes.core.likelihoods.counts import CountLikelihood
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import members_of, n_functions
-from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.models.classes import PerClass
+from relevance_bayes.core.models.model import Model
+from relevance_bayes.core.models.pool import members_of, n_functions
+from relevance_bayes.core.models.prediction import Ready
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.functions import ClassWeight, RelevanceVector
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.models import Reference
 from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
 from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.training import listed_terms
 from relevance_bayes.tasks.listing import FunctionLocation
-from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.supervised.explanation import Explanation
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
-from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, Explanation, RegressionPrediction
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.exports.trained import LIKELIHOODS, MIXED, block, version
 from tests.narrowing import of_kind

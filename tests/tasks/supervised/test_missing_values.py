@@ -9,24 +9,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
-from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, Poisson, StudentT, TargetLikelihood
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.documents.arrays import extract_arrays
-from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.schema import DOCUMENT, document_of, version_of
-from relevance_bayes.records.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
-from relevance_bayes.records.datasets import CategoryCount
+from relevance_bayes.documents.reports import ExportedSupervised
+from relevance_bayes.documents.schema import DOCUMENT, document_of, extract_arrays, version_of
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.json import validate
 from relevance_bayes.records.predictions import MissingValue, UnknownCategory
+from relevance_bayes.records.reports import Baseline, CategoryHistogram, InputCells, NumberHistogram
+from relevance_bayes.records.values import CategoryCount
 from relevance_bayes.tables.columns import Block, BooleanArray, NumberArray, TimestampArray, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, Encoding, InputEncoding
 from relevance_bayes.tables.encoding.columns import EncodedTarget
-from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.listing import FunctionLocation, places
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import LabelledNumbers, PredictOptions
 from relevance_bayes.tasks.supervised import prediction
 from relevance_bayes.tasks.supervised.averages import KNOWN, MISSING, AveragedRows, Completion
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution, InputRows

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.predict import USUAL
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.model import ConstantFunction, KernelFunctions
+from relevance_bayes.core.models.model import ConstantFunction, KernelFunctions
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.predictions import MissingValue
 from relevance_bayes.tables.columns import Block, NumberArray, NumberBlock
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
 from relevance_bayes.tables.encoding import table as encoding_inputs
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.prediction import figures_of, figures_of_one
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion

@@ -7,12 +7,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from app.inference.signature import tensors_of
 from app.prediction import PredictRequest, predict
 from relevance_bayes.core.basis import evaluate
-from relevance_bayes.core.prediction import ClassPrediction
-from relevance_bayes.core.prediction import predict as core_predict
+from relevance_bayes.core.models.prediction import ClassPrediction
+from relevance_bayes.core.models.prediction import predict as core_predict
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction
 from tests.exports.trained import block, trained

@@ -9,7 +9,7 @@ from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.predictions import ClassPrior, DecisionOptions
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.decisions import decided, with_priors
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction
 from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.prediction.test_predict import BLOCK, MIXED

@@ -5,16 +5,16 @@ import pytest
 import scipy.stats
 
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.folds import random_folds
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, Poisson
 from relevance_bayes.core.likelihoods.base import ClassPrediction, LatentGaussian, NumberPrediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.pool import ready_of, with_degrees_of_freedom
-from relevance_bayes.core.prediction import Measured
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.pool import ready_of, with_degrees_of_freedom
+from relevance_bayes.core.models.prediction import Measured
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.diagnostics import ClassReliability, NumberReliability
 from relevance_bayes.tables.encoding import EncodedTarget

@@ -17,7 +17,7 @@ import pytest
 from app.errors import TrainingFailedError
 from app.jobs.child import run
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,
@@ -28,15 +28,15 @@ from relevance_bayes.core.likelihoods import (
     Poisson,
     StudentT,
 )
+from relevance_bayes.core.models.model import Prior, _learns_noise
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.selection import train
-from relevance_bayes.core.spec import Prior, _learns_noise
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tasks.fit import Fitted, Limits
 from relevance_bayes.tasks.listing import Learned
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.materialise import materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.report import SupervisedPredictor, SupervisedReport

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from app.prediction import PredictRequest, evaluate_block, predict
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
@@ -21,14 +21,13 @@ from relevance_bayes.core.likelihoods import (
     TargetLikelihood,
 )
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.records.baselines import Baseline, CategoryHistogram, Histogram, NumberHistogram
-from relevance_bayes.records.datasets import CategoryCount
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.records.predictions import DecisionOptions, UnknownCategory
+from relevance_bayes.records.reports import Baseline, CategoryHistogram, Histogram, NumberHistogram
+from relevance_bayes.records.values import CategoryCount
 from relevance_bayes.tables.columns import Block, CategoryArray, Column, NumberArray, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
-from relevance_bayes.tasks.labelled import LabelledNumbers
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import LabelledNumbers, PredictOptions
 from relevance_bayes.tasks.supervised import averages, prediction
 from relevance_bayes.tasks.supervised.averages import MAX_COMBINATIONS, combinations
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution

@@ -9,16 +9,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Categorical, GaussianNoise
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.records.predictions import UnknownCategory
 from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput, EncodedNumber
-from relevance_bayes.tasks.labelled import LabelledNumbers
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import LabelledNumbers, PredictOptions
 from relevance_bayes.tasks.supervised.averages import MAX_COMBINATIONS, combinations
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction

@@ -8,11 +8,11 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.state import FREE, Price, Termination
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.evidence import TINY, EvaluatedEvidence, evidence, quality_over_sparsity
-from relevance_bayes.core.factors import Factors
+from relevance_bayes.core.inference.evidence import TINY, EvaluatedEvidence, evidence, quality_over_sparsity
+from relevance_bayes.core.inference.factors import Factors
+from relevance_bayes.core.inference.posterior import Posterior
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.linalg import cholesky, solve_with_cholesky
-from relevance_bayes.core.posterior import Posterior
-from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, Mask
 
 MAX_STEP = 3.0

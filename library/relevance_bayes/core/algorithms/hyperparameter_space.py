@@ -17,10 +17,10 @@ import scipy
 
 from relevance_bayes.core.basis import ConstantFunction, Functions, InputFunctions, KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.hyperparameters import INPUT_PRICE, WARP_SCALE, WIDE, Hyperparameters, InputMap
+from relevance_bayes.core.inference.problem import Problem, least_rows
 from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.kernels.hyperparameters import INPUT_PRICE, WARP_SCALE, WIDE, Hyperparameters, InputMap
 from relevance_bayes.core.linalg import cholesky, solve_with_cholesky
-from relevance_bayes.core.problem import Problem, least_rows
 from relevance_bayes.core.types import Array, Indices, Mask
 
 STARTS = ((0.25, 10.0), (1.0, 10.0), (0.05, 30.0))

@@ -4,12 +4,12 @@ from math import log, pi
 
 import numpy as np
 
-from relevance_bayes.core import hyperparameters as terms
 from relevance_bayes.core.algorithms.state import Process, State
 from relevance_bayes.core.algorithms.task import IRRELEVANT, ProcessTask
-from relevance_bayes.core.evidence import USUAL_LOG_BETA, Integral, Peak, cauchy, log_choices, normal
-from relevance_bayes.core.hyperparameters import WARP_SCALE, Hyperparameters
-from relevance_bayes.core.process import bound_gradient, summed_bound
+from relevance_bayes.core.inference.evidence import USUAL_LOG_BETA, Integral, Peak, cauchy, log_choices, normal
+from relevance_bayes.core.inference.process import bound_gradient, summed_bound
+from relevance_bayes.core.kernels import hyperparameters as terms
+from relevance_bayes.core.kernels.hyperparameters import WARP_SCALE, Hyperparameters
 from relevance_bayes.core.types import Array, Indices, Mask
 
 MAX_ROWS = 1_000

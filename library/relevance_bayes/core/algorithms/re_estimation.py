@@ -16,10 +16,10 @@ from relevance_bayes.core.algorithms.state import (
     with_evidence,
 )
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
-from relevance_bayes.core.evidence import TINY, EvaluatedEvidence, evidence, quality_over_sparsity
-from relevance_bayes.core.factors import Factors, build
+from relevance_bayes.core.inference.evidence import TINY, EvaluatedEvidence, evidence, quality_over_sparsity
+from relevance_bayes.core.inference.factors import Factors, build
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array
 
 MIN_RELEVANT_GAMMA = 1e-2

@@ -28,12 +28,12 @@ from relevance_bayes.core.algorithms.state import Trial
 from relevance_bayes.core.algorithms.task import TOLERANCE_PER_ROW, ProcessTask
 from relevance_bayes.core.concurrency import lazy
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
-from relevance_bayes.core.exact_process import FEW_PROBES, PROBES, ExactProcess, WithoutFold
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.inference.exact_process import FEW_PROBES, PROBES, ExactProcess, WithoutFold
+from relevance_bayes.core.inference.problem import Problem
+from relevance_bayes.core.inference.process import ProcessRows
 from relevance_bayes.core.kernels.by_input import Periodic
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters
 from relevance_bayes.core.linalg import cholesky, log_determinant, solve_lower, solve_with_cholesky
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import ProcessRows
 from relevance_bayes.core.rows import MIN_SAMPLE
 from relevance_bayes.core.types import Array, Mask
 

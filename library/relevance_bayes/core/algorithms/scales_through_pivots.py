@@ -15,12 +15,12 @@ from relevance_bayes.core.algorithms.scales import Scales, scales_curvature
 from relevance_bayes.core.algorithms.state import State, Trial
 from relevance_bayes.core.algorithms.task import MAX_PIVOTS, PIVOTS_FOR_STARTS, ROWS_FOR_STARTS, ProcessTask, process_of
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.folds import subset
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.inference.exact_process import ExactProcess
+from relevance_bayes.core.inference.posterior import LatentSites, Optimum
+from relevance_bayes.core.inference.process import Bound, ProcessRows, Vectors, bound_gradient
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods.base import LatentGaussian
-from relevance_bayes.core.posterior import LatentSites, Optimum
-from relevance_bayes.core.process import Bound, ProcessRows, Vectors, bound_gradient
 from relevance_bayes.core.types import Array
 
 ROWS_FOR_INFORMATION = 100

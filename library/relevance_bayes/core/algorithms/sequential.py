@@ -42,13 +42,20 @@ from relevance_bayes.core.algorithms.state import (
 from relevance_bayes.core.algorithms.task import ProcessTask, process_of
 from relevance_bayes.core.basis import Functions, GroupFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.evidence import TINY, EvaluatedEvidence, evidence, gain, mean_square, sparsity_and_quality
-from relevance_bayes.core.exact_process import ExactProcess
-from relevance_bayes.core.factors import SPAN, CandidateStatistics, Factors, build
-from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.posterior import Optimum, with_zero
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import ProcessRows, RowSums, Vectors, bound_gradient, summed_bound
+from relevance_bayes.core.inference.evidence import (
+    TINY,
+    EvaluatedEvidence,
+    evidence,
+    gain,
+    mean_square,
+    sparsity_and_quality,
+)
+from relevance_bayes.core.inference.exact_process import ExactProcess
+from relevance_bayes.core.inference.factors import SPAN, CandidateStatistics, Factors, build
+from relevance_bayes.core.inference.posterior import Optimum, with_zero
+from relevance_bayes.core.inference.problem import Problem
+from relevance_bayes.core.inference.process import ProcessRows, RowSums, Vectors, bound_gradient, summed_bound
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters
 from relevance_bayes.core.types import Array, Indices
 
 MAX_CELLS = 64_000_000

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from relevance_bayes.core.basis import Functions
-from relevance_bayes.core.evidence import (
+from relevance_bayes.core.inference.evidence import (
     USUAL_LOG_BETA,
     EvaluatedEvidence,
     Integral,
@@ -18,12 +18,12 @@ from relevance_bayes.core.evidence import (
     log_choices,
     normal,
 )
-from relevance_bayes.core.factors import Factors, build
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.inference.factors import Factors, build
+from relevance_bayes.core.inference.posterior import Augmentation
+from relevance_bayes.core.inference.problem import Problem
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods import Likelihood
-from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.reports import Evidence, EvidenceKind
 

@@ -11,14 +11,14 @@ from relevance_bayes.core.algorithms.state import Process, State
 from relevance_bayes.core.basis import Functions, KernelFunctions
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.folds import first_by_content, subset
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.inference.posterior import LatentSites, Optimum, Posterior
+from relevance_bayes.core.inference.problem import Problem, is_wide
+from relevance_bayes.core.inference.process import Bound, ProcessRows, RowSums, Vectors, bound, row_sums
 from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.likelihoods.base import LatentGaussian
-from relevance_bayes.core.posterior import LatentSites, Optimum, Posterior
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.problem import Problem, is_wide
-from relevance_bayes.core.process import Bound, ProcessRows, RowSums, Vectors, bound, row_sums
 from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.types import Array, Indices
 

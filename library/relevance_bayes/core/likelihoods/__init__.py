@@ -9,17 +9,17 @@ A noise precision beta is one number, or one for each row.
 """
 
 from relevance_bayes.core.likelihoods.bernoulli import Bernoulli
-from relevance_bayes.core.likelihoods.bernoulli_per_class import BernoulliPerClass
-from relevance_bayes.core.likelihoods.categorical import Categorical
+from relevance_bayes.core.likelihoods.categorical import BernoulliPerClass, Categorical, OneAgainstRest
+from relevance_bayes.core.likelihoods.counts import NegativeBinomial, Poisson
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise
 from relevance_bayes.core.likelihoods.hurdle import Hurdle
-from relevance_bayes.core.likelihoods.log_gaussian import LogGaussian, TransformedGaussian
-from relevance_bayes.core.likelihoods.log_variance import LogVariance
-from relevance_bayes.core.likelihoods.logit_gaussian import LogitGaussian
-from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
-from relevance_bayes.core.likelihoods.one_against_rest import OneAgainstRest
-from relevance_bayes.core.likelihoods.poisson import Poisson
 from relevance_bayes.core.likelihoods.student_t import StudentT
+from relevance_bayes.core.likelihoods.transformed_gaussian import (
+    LogGaussian,
+    LogitGaussian,
+    LogVariance,
+    TransformedGaussian,
+)
 
 OtherNumberTarget = StudentT | LogGaussian | LogitGaussian | Poisson | NegativeBinomial
 """Those of numbers except Gaussian noise, whose noise may be given by a column."""

@@ -21,7 +21,7 @@ from relevance_bayes.core.likelihoods.base import (
     Targets,
 )
 from relevance_bayes.core.likelihoods.bernoulli import Bernoulli
-from relevance_bayes.core.likelihoods.log_gaussian import LogGaussian, PositivePrediction, bounded_exp
+from relevance_bayes.core.likelihoods.transformed_gaussian import LogGaussian, PositivePrediction, bounded_exp
 from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.tracing import A, ExtendedNamespace
 from relevance_bayes.core.types import Array, ForRows

@@ -23,18 +23,18 @@ from relevance_bayes.core.algorithms.state import Iterate, Process, State
 from relevance_bayes.core.algorithms.task import MAX_PIVOTS, ROWS_FOR_SCALES, ROWS_FOR_STARTS, ProcessTask, process_of
 from relevance_bayes.core.basis import Inputs, KernelBasis
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.fitting import pose_rows
 from relevance_bayes.core.folds import Split
+from relevance_bayes.core.inference.problem import Problem, check_rows
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, Categorical, ClassLikelihood
 from relevance_bayes.core.likelihoods.base import ClassPrediction, LatentGaussian
-from relevance_bayes.core.likelihoods.temperature import fitted_temperature, tempered
-from relevance_bayes.core.model import Model
+from relevance_bayes.core.likelihoods.bernoulli import fitted_temperature, tempered
+from relevance_bayes.core.models.classes import constant_latent, is_softmax_regression, without_functions
+from relevance_bayes.core.models.fitting import pose_rows
+from relevance_bayes.core.models.model import Model, Spec, has_width_per_input, searched
+from relevance_bayes.core.models.pool import ready_of
+from relevance_bayes.core.models.prediction import Measured
 from relevance_bayes.core.numpy_namespace import NUMPY
-from relevance_bayes.core.per_class import constant_latent, without_functions
-from relevance_bayes.core.pool import ready_of
-from relevance_bayes.core.prediction import Measured
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.problem import Problem, check_rows
 from relevance_bayes.core.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.candidates import (
     FitContext,
@@ -60,8 +60,6 @@ from relevance_bayes.core.selection.scoring import (
     within,
     work_of,
 )
-from relevance_bayes.core.softmax_regression import is_softmax_regression
-from relevance_bayes.core.spec import Spec, has_width_per_input, searched
 from relevance_bayes.core.types import Array, Indices
 
 MIN_ROWS_PER_CLASS = 50

@@ -18,22 +18,29 @@ from relevance_bayes.core.algorithms.state import Iterate, State
 from relevance_bayes.core.algorithms.task import ProcessTask, process_of
 from relevance_bayes.core.basis import Basis, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError, OneClassError, TooManyCandidatesError
-from relevance_bayes.core.evidence import Integral
-from relevance_bayes.core.fitting import FitLog, learned, pose, pose_rows
 from relevance_bayes.core.folds import Split, subset
-from relevance_bayes.core.heteroscedastic import MAX_ROUNDS, ROUNDS_WITH_CHOICE, heteroscedastic, with_log_noise
-from relevance_bayes.core.hurdle import HurdleModel, member_specs, of_all_rows
-from relevance_bayes.core.hyperparameters import CrossValidationWidth, Hyperparameters, InheritedWidth
+from relevance_bayes.core.inference.evidence import Integral
+from relevance_bayes.core.inference.problem import Problem, check_rows
+from relevance_bayes.core.kernels.hyperparameters import CrossValidationWidth, Hyperparameters, InheritedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, ClassLikelihood, Hurdle
 from relevance_bayes.core.likelihoods.base import LatentGaussian, Targets
-from relevance_bayes.core.likelihoods.temperature import fitted_temperature
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.per_class import PerClass, constant_latent, without_functions
-from relevance_bayes.core.pool import LearnedModel, at_temperature, likelihood_of, members_of, ready_of
-from relevance_bayes.core.pooling.members import MemberFit, Whole
-from relevance_bayes.core.prediction import Prediction, Ready, with_temperature
+from relevance_bayes.core.likelihoods.bernoulli import fitted_temperature
+from relevance_bayes.core.models.classes import (
+    PerClass,
+    constant_latent,
+    is_softmax_regression,
+    softmax_regression,
+    without_functions,
+)
+from relevance_bayes.core.models.fitting import FitLog, learned, pose, pose_rows
+from relevance_bayes.core.models.heteroscedastic import MAX_ROUNDS, ROUNDS_WITH_CHOICE, heteroscedastic, with_log_noise
+from relevance_bayes.core.models.hurdle import HurdleModel, member_specs, of_all_rows
+from relevance_bayes.core.models.model import Model, Spec, is_heteroscedastic
+from relevance_bayes.core.models.pool import LearnedModel, at_temperature, likelihood_of, members_of, ready_of
+from relevance_bayes.core.models.pooling.members import MemberFit, Whole
+from relevance_bayes.core.models.prediction import Prediction, Ready, with_temperature
+from relevance_bayes.core.models.width_search import with_width
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.problem import Problem, check_rows
 from relevance_bayes.core.rows import FIT, Folding, Rows, Sample, Sampler, Step
 from relevance_bayes.core.selection.scoring import (
     FOLDS,
@@ -45,10 +52,7 @@ from relevance_bayes.core.selection.scoring import (
     table_of_rows,
     work_of,
 )
-from relevance_bayes.core.softmax_regression import is_softmax_regression, softmax_regression
-from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Indices
-from relevance_bayes.core.width_search import with_width
 
 MAX_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.task import ROWS_FOR_STARTS
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.fitting import FitLog
-from relevance_bayes.core.heteroscedastic import TwoFunctions, at_scales, heteroscedastic
 from relevance_bayes.core.likelihoods import Hurdle, NegativeBinomial, Poisson, StudentT, TargetLikelihood
 from relevance_bayes.core.likelihoods.base import UPPER, Targets
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
@@ -23,10 +21,13 @@ from relevance_bayes.core.log_density import (
     min_log_density,
     noise_varies,
 )
-from relevance_bayes.core.pooling.folds import FoldFit, PoolFolds, ProcessFolds
-from relevance_bayes.core.pooling.members import FailedFit, MemberFit, Whole, learned_member
-from relevance_bayes.core.pooling.reduction import Densities, MemberPredictions
-from relevance_bayes.core.prediction import Measured, Prediction, predict
+from relevance_bayes.core.models.fitting import FitLog
+from relevance_bayes.core.models.heteroscedastic import TwoFunctions, at_scales, heteroscedastic
+from relevance_bayes.core.models.model import Spec, is_heteroscedastic
+from relevance_bayes.core.models.pooling.folds import FoldFit, PoolFolds, ProcessFolds
+from relevance_bayes.core.models.pooling.members import FailedFit, MemberFit, Whole, learned_member
+from relevance_bayes.core.models.pooling.reduction import Densities, MemberPredictions
+from relevance_bayes.core.models.prediction import Measured, Prediction, predict
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.rows import FIT, Rows, Step, reported_as
 from relevance_bayes.core.selection.candidates import alternative_fit, alternative_prediction
@@ -41,7 +42,6 @@ from relevance_bayes.core.selection.scoring import (
     is_hopeless,
     standard_error,
 )
-from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Array, Indices
 
 MAX_RMSE_RATIO = 1.1

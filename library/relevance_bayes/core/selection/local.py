@@ -14,32 +14,32 @@ import numpy as np
 from relevance_bayes.core.algorithms.state import TRACE_COLUMNS, FitTrace, FitTracer
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.fitting import FitLog, pose_rows
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, InputMap
+from relevance_bayes.core.inference.problem import check_rows
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, InputMap
 from relevance_bayes.core.likelihoods import GaussianNoise, TransformedGaussian
 from relevance_bayes.core.likelihoods.base import NumberPrediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.local.choice import LocalChoice, LocalTarget
-from relevance_bayes.core.local.learning import (
+from relevance_bayes.core.log_density import correlation, max_gain_of_noise, min_log_density, noise_varies
+from relevance_bayes.core.models.fitting import FitLog, pose_rows
+from relevance_bayes.core.models.local.learning import (
     LocalState,
     LocalTask,
     ScoredKernel,
+    ValidatedProcess,
     advance,
     decoded,
     encoded,
     local_process,
     n_apart,
+    validated,
 )
-from relevance_bayes.core.local.neighbours import nearest_averages
-from relevance_bayes.core.local.prediction import residuals
-from relevance_bayes.core.local.validation import ValidatedProcess, validated
-from relevance_bayes.core.local_model import LocalModel
-from relevance_bayes.core.log_density import correlation, max_gain_of_noise, min_log_density, noise_varies
-from relevance_bayes.core.pooling.folds import PoolFolds
-from relevance_bayes.core.pooling.members import FailedFit
-from relevance_bayes.core.pooling.reduction import Densities, MemberPredictions
-from relevance_bayes.core.prediction import Measured, Ready
-from relevance_bayes.core.problem import check_rows
+from relevance_bayes.core.models.local.model import LocalModel, residuals
+from relevance_bayes.core.models.local.neighbours import LocalChoice, LocalTarget, nearest_averages
+from relevance_bayes.core.models.model import Spec, is_heteroscedastic
+from relevance_bayes.core.models.pooling.folds import PoolFolds
+from relevance_bayes.core.models.pooling.members import FailedFit
+from relevance_bayes.core.models.pooling.reduction import Densities, MemberPredictions
+from relevance_bayes.core.models.prediction import Measured, Ready
 from relevance_bayes.core.rows import BLOCK_ROWS, Folding, Rows, Sampler, Step
 from relevance_bayes.core.selection.candidates import SAMPLED, FitContext, fitted_to, with_noise
 from relevance_bayes.core.selection.evaluation import PoolComparison, PoolEvaluation, half_width
@@ -50,7 +50,6 @@ from relevance_bayes.core.selection.scoring import (
     Trained,
     standard_error,
 )
-from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.reports import LocalCandidate
 

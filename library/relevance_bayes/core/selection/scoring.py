@@ -12,16 +12,15 @@ from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES
 from relevance_bayes.core.basis import KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.folds import Split, subset
-from relevance_bayes.core.hyperparameters import CrossValidationWidth
-from relevance_bayes.core.local.choice import LocalTarget
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import LearnedModel, alone, ready_of, with_degrees_of_freedom
-from relevance_bayes.core.prediction import FIGURES, Measured
-from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.inference.problem import Problem
+from relevance_bayes.core.kernels.hyperparameters import CrossValidationWidth
+from relevance_bayes.core.models.fitting import FitLog
+from relevance_bayes.core.models.local.neighbours import LocalTarget
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.pool import LearnedModel, alone, ready_of, with_degrees_of_freedom
+from relevance_bayes.core.models.prediction import FIGURES, Measured
 from relevance_bayes.core.rows import Folding, Rows, Step
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.reports import Evidence, LocalCandidate, Score
 

@@ -13,18 +13,18 @@ from functools import partial
 import numpy as np
 
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.inference.problem import check_rows
 from relevance_bayes.core.likelihoods import ClassLikelihood, Hurdle
-from relevance_bayes.core.local.choice import LocalChoice
-from relevance_bayes.core.local_model import LocalModel
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import Pool, n_functions, with_degrees_of_freedom
-from relevance_bayes.core.pooling.folds import PoolFolds
-from relevance_bayes.core.pooling.members import FailedFit, learned_members
-from relevance_bayes.core.pooling.reduction import MemberPredictions, reduced_pool, without_hopeless
-from relevance_bayes.core.prediction import leave_one_out
+from relevance_bayes.core.models.fitting import FitLog
+from relevance_bayes.core.models.local.model import LocalModel
+from relevance_bayes.core.models.local.neighbours import LocalChoice
+from relevance_bayes.core.models.model import Model, Spec, check, is_heteroscedastic
+from relevance_bayes.core.models.pool import Pool, n_functions, with_degrees_of_freedom
+from relevance_bayes.core.models.pooling.folds import PoolFolds
+from relevance_bayes.core.models.pooling.members import FailedFit, learned_members
+from relevance_bayes.core.models.pooling.reduction import MemberPredictions, reduced_pool, without_hopeless
+from relevance_bayes.core.models.prediction import leave_one_out
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.problem import check_rows
 from relevance_bayes.core.rows import FIT, Folding, Rows, Step, reported_as
 from relevance_bayes.core.selection.by_folds import trained_classes
 from relevance_bayes.core.selection.candidates import (
@@ -52,7 +52,6 @@ from relevance_bayes.core.selection.scoring import (
     measured_rows,
     validated,
 )
-from relevance_bayes.core.spec import Spec, check, is_heteroscedastic
 
 MAX_SCORE_LOSS = 0.01
 """The most nats a row of the pool's fold score that its reduction to few functions loses, within

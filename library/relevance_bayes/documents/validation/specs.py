@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from relevance_bayes.core.basis import Basis, Group, KernelBasis
 from relevance_bayes.core.errors import IllegalCombinationError
-from relevance_bayes.core.hyperparameters import FixedWidth
-from relevance_bayes.core.spec import check
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
+from relevance_bayes.core.models.model import check
 from relevance_bayes.documents.validation.figures import (
     WIDTH,
     Interval,

@@ -12,6 +12,7 @@ from relevance_bayes.documents.validation.figures import (
     POSITIVE_COUNT,
     WIDTH,
     Interval,
+    baseline_faults,
     column_name_faults,
     common_faults,
     difference_faults,
@@ -20,7 +21,6 @@ from relevance_bayes.documents.validation.figures import (
     row_count_faults,
     width_faults,
 )
-from relevance_bayes.documents.validation.statistics import baseline_faults
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.encoding import InputEncoding, column_names
 from relevance_bayes.tables.encoding.table import MAX_SCALED

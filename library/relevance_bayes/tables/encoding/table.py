@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 
 from relevance_bayes.core.basis import Basis, Group, KernelBasis, Single
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.reports import Evidence

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.models.fitting import FitLog
 from relevance_bayes.core.selection import Step
-from relevance_bayes.tasks.approximation.density import negative_mass, proper_steps
 from relevance_bayes.tasks.approximation.expansion import KernelExpansion
-from relevance_bayes.tasks.approximation.sparse import Approximation, approximating
+from relevance_bayes.tasks.approximation.sparse import Approximation, approximating, negative_mass, proper_steps
 from relevance_bayes.tasks.fit import Fitted, Limits, Trainer, mapped
 
 

@@ -1,16 +1,27 @@
-"""The result of an approximation: the report for its owner, and the predictor."""
+"""The result of an approximation: the report for its owner, the predictor, and its values."""
 
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
+import numpy as np
+
 from relevance_bayes.records.annotations import is_none
 from relevance_bayes.records.diagnostics import Diagnostics
-from relevance_bayes.records.lineage import ImportedFrom, OtherMembers
 from relevance_bayes.records.models import TermsError
-from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.records.versions import ImportedFrom, OtherMembers
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.encoding import InputEncoding, column_names
 from relevance_bayes.tasks.approximation.expansion import KernelExpansion
 from relevance_bayes.tasks.approximation.request import ApproximationPlan
+from relevance_bayes.tasks.prediction import (
+    PredictiveModel,
+    PredictOptions,
+    ValuePrediction,
+    VersionExpansion,
+    refuse_all,
+    sound_rows,
+)
 
 
 @dataclass(frozen=True)
@@ -58,3 +69,30 @@ class ApproximationPredictor:
 
     encoding: InputEncoding
     expansion: KernelExpansion
+
+
+@dataclass(frozen=True, eq=False)
+class ApproximationModel(PredictiveModel):
+    """The kept terms."""
+
+    predictor: ApproximationPredictor
+
+    @property
+    def bytes(self) -> int:
+        """Return the memory of its arrays in bytes."""
+        terms = self.predictor.expansion
+        return terms.centres.nbytes + terms.coefficients.nbytes + terms.widths.nbytes
+
+    def expansion(self) -> VersionExpansion:
+        """Return the terms."""
+        terms = self.predictor.expansion
+        names = column_names(self.predictor.encoding)
+        return VersionExpansion(names, terms.centres, terms.widths, terms.coefficients, terms.constant)
+
+    def predict(self, block: Block, options: PredictOptions) -> ValuePrediction:
+        """Return the function's values; raises InvalidRequestError for options that only models of data have."""
+        refuse_all(options, "A function that is known")
+        inputs, sound, faults = sound_rows(self.predictor.encoding, block)
+        value = np.full(len(inputs), np.nan)
+        value[sound] = self.predictor.expansion(inputs[sound])
+        return ValuePrediction(value, faults)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from relevance_bayes.core.fitting import FitLog
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.kernels.hyperparameters import InputMap
+from relevance_bayes.core.models.fitting import FitLog
 from relevance_bayes.core.selection import Step
 from relevance_bayes.core.types import Array
 from relevance_bayes.tasks.components.learning import FOLDS, components, drawn, typical_width, usual_densities

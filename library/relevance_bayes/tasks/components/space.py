@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky
 from relevance_bayes.core.types import Array, Indices
 

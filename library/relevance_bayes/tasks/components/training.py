@@ -15,8 +15,7 @@ from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.columns import IdentifiedTable
 from relevance_bayes.tables.statistics import InputStatistics
 from relevance_bayes.tasks.components.fit import ComponentsFit, FoundComponents
-from relevance_bayes.tasks.components.prediction import ComponentsModel
-from relevance_bayes.tasks.components.report import ComponentsPredictor, ComponentsReport
+from relevance_bayes.tasks.components.report import ComponentsModel, ComponentsPredictor, ComponentsReport
 from relevance_bayes.tasks.components.request import ComponentsPlan
 from relevance_bayes.tasks.components.space import Components
 from relevance_bayes.tasks.listing import (

@@ -13,10 +13,9 @@ from relevance_bayes.core.algorithms.state import BACKWARD, FORWARD, FREE, Price
 from relevance_bayes.core.errors import ConstantTargetError, DataError, SparseBayesError
 from relevance_bayes.core.likelihoods.gaussian import MIN_NOISE
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks.images.checkpoint import EncodingCheckpoint
 from relevance_bayes.tasks.images.code import ImageCode
-from relevance_bayes.tasks.images.levels import LEVELS, Level
-from relevance_bayes.tasks.images.mosaic import Mosaic
+from relevance_bayes.tasks.images.columns import LEVELS, Level
+from relevance_bayes.tasks.images.mosaic import EncodingCheckpoint, Mosaic
 
 MIN_PIXELS = 8
 """The least height and width."""

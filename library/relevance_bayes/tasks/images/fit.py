@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.models.fitting import FitLog
 from relevance_bayes.core.selection import Step
 from relevance_bayes.tasks.fit import Fitted, Limits, Trainer, mapped
 from relevance_bayes.tasks.images.encoding import steps

@@ -1,6 +1,7 @@
 """All tiles of an image, and its residual: the next move is that of the greatest gain in any tile."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -9,10 +10,73 @@ import scipy
 from relevance_bayes.core.algorithms.state import FREE, Price
 from relevance_bayes.core.dictionaries import GaborFunctions
 from relevance_bayes.core.types import Array, Mask
-from relevance_bayes.tasks.images.checkpoint import MosaicState
-from relevance_bayes.tasks.images.columns import SparseColumns, Window
-from relevance_bayes.tasks.images.levels import Level
+from relevance_bayes.tasks.images.columns import Level, SparseColumns, Window
 from relevance_bayes.tasks.images.tiles import Tile, TileMove
+
+
+@dataclass(frozen=True, eq=False)
+class _TileState:
+    """The candidates in the model of one tile, in their order, and their precisions and means."""
+
+    active: tuple[int, ...]
+    alpha: Array
+    mean: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _MosaicState:
+    """The functions of a mosaic of T tiles under noise of precision `beta`, beside a `constant`.
+
+    `counts` (T,) of each tile's functions; `active` (R,) their numbers there, one tile after the other, `alpha` and
+    `mean` (R,); the estimated gains of the tiles' moves, `gains` (3, T).
+    """
+
+    beta: float
+    constant: float
+    counts: Array
+    active: Array
+    alpha: Array
+    mean: Array
+    gains: Array
+
+    @property
+    def tiles(self) -> Iterator[_TileState]:
+        """Tile by tile."""
+        first = 0
+        for count in self.counts.astype(np.intp).tolist():
+            part = slice(first, first + count)
+            yield _TileState(tuple(self.active[part].astype(np.intp).tolist()), self.alpha[part], self.mean[part])
+            first += count
+
+
+@dataclass(frozen=True, eq=False)
+class EncodingCheckpoint:
+    """A checkpoint of an encoding after so many `moves`, in its forward or backward phase number `stage`, with the
+    errors so far."""
+
+    stage: int
+    moves: int
+    state: _MosaicState
+    path: dict[int, float]
+
+    @property
+    def numbers(self) -> Array:
+        """The checkpoint as one row of numbers."""
+        now = self.state
+        head = (self.stage, self.moves, now.beta, now.constant, len(now.counts), len(now.active))
+        parts = (now.counts, now.active, now.alpha, now.mean, now.gains.ravel(), [*self.path], [*self.path.values()])
+        return np.concatenate([head, *parts]).astype(np.float64)
+
+    @classmethod
+    def of(cls, numbers: Array) -> "EncodingCheckpoint":
+        """The same from its `numbers`."""
+        stage, moves, beta, constant, tiles, functions = numbers[:6].tolist()
+        T, R = int(tiles), int(functions)
+        counts, active, alpha, mean, gains, path = np.split(numbers[6:], np.cumsum([T, R, R, R, 3 * T]))
+        errors = dict(zip(*(half.tolist() for half in np.split(path, 2)), strict=True))
+        state = _MosaicState(beta, constant, counts, active, alpha, mean, gains.reshape(3, T))
+        return cls(int(stage), int(moves), state, {int(number): error for number, error in errors.items()})
+
 
 MIN_GAIN = 1e-2
 """The least gain of a move in nats."""
@@ -75,7 +139,7 @@ class Mosaic:
         self._moves = 0
 
     @classmethod
-    def rebuilt(cls, image: Array, levels: tuple[Level, ...], state: MosaicState) -> "Mosaic":
+    def rebuilt(cls, image: Array, levels: tuple[Level, ...], state: _MosaicState) -> "Mosaic":
         """The mosaic of a checkpoint."""
         made = cls(image, levels, state.beta)
         made._fill(state)
@@ -88,7 +152,7 @@ class Mosaic:
         n_rebuilt = sum(len(self.tiles[number].active) for number in np.flatnonzero(self._mixed))
         return self._moves >= max(moves, MOVES_PER_REBUILT_FUNCTION * n_rebuilt)
 
-    def checkpoint(self, image: Array) -> MosaicState:
+    def checkpoint(self, image: Array) -> _MosaicState:
         """The state of the mosaic, from which all else is recomputed, here too, with the image (height, width).
 
         Tiles with other moves than additions are rebuilt, so that the rounding of S is that of a resumed encoding.
@@ -102,12 +166,12 @@ class Mosaic:
         return self._state
 
     @property
-    def _state(self) -> MosaicState:
+    def _state(self) -> _MosaicState:
         counts = np.array([len(tile.active) for tile in self.tiles], np.float64)
         active = np.array([number for tile in self.tiles for number in tile.active], np.float64)
-        return MosaicState(self.beta, self.constant, counts, active, self.alpha, self.weights, self._gains.copy())
+        return _MosaicState(self.beta, self.constant, counts, active, self.alpha, self.weights, self._gains.copy())
 
-    def _fill(self, state: MosaicState) -> None:
+    def _fill(self, state: _MosaicState) -> None:
         """Rebuild the tiles from a state."""
         for number, one in enumerate(state.tiles):
             if one.active:

@@ -1,14 +1,27 @@
-"""The result of an image's code: the report for its owner, and the predictor."""
+"""The result of an image's code: the report for its owner, the predictor, and intensities."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from uuid import UUID
 
+import numpy as np
+
+from relevance_bayes.core.types import Array
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.models import TermsError
+from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.tasks.images.code import ImageCode
+from relevance_bayes.tasks.images.code import ImageCode, decode
 from relevance_bayes.tasks.images.request import ImagePlan
+from relevance_bayes.tasks.prediction import (
+    PredictiveModel,
+    PredictOptions,
+    ValuePrediction,
+    VersionExpansion,
+    no_expansion,
+    refuse_all,
+    sound_rows,
+)
 
 
 @dataclass(frozen=True)
@@ -59,3 +72,38 @@ class ImagePredictor:
 
     encoding: InputEncoding
     code: ImageCode
+
+
+@dataclass(frozen=True, eq=False)
+class ImageModel(PredictiveModel):
+    """The code of an image, evaluated at any position or for all pixels."""
+
+    predictor: ImagePredictor
+    peak: float
+
+    @property
+    def bytes(self) -> int:
+        """Return the memory of its arrays in bytes."""
+        code = self.predictor.code
+        return code.weights.nbytes * 8 + 16 * len(code.path)
+
+    def expansion(self) -> VersionExpansion:
+        """Raise ConflictError."""
+        raise no_expansion("its functions are wavelets")
+
+    def predict(self, block: Block, options: PredictOptions) -> ValuePrediction:
+        """Return intensities, also between pixels; raises InvalidRequestError for options of other tasks."""
+        refuse_all(options, "An image")
+        inputs, sound, faults = sound_rows(self.predictor.encoding, block)
+        value = np.full(len(inputs), np.nan)
+        value[sound] = self.predictor.code.at(inputs[sound])
+        return ValuePrediction(value, faults)
+
+    def image(self, functions: int | None = None) -> Array:
+        """Return all pixels (height, width), of the constant and the functions with the largest weights: as many in all
+        as `functions`, by default all."""
+        code = self.predictor.code
+        if functions is None or functions >= code.functions:
+            return decode(code)
+        largest = np.argsort(-np.abs(code.weights), kind="stable")[: functions - 1]
+        return decode(replace(code, wavelets=code.wavelets.take(largest), weights=code.weights[largest]))

@@ -13,11 +13,10 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.ascent import evidence_loss
 from relevance_bayes.core.dictionaries import GaborFunctions
-from relevance_bayes.core.evidence import TINY, gain, sparsity_and_quality
-from relevance_bayes.core.posterior import Posterior, Sums, posterior
+from relevance_bayes.core.inference.evidence import TINY, gain, sparsity_and_quality
+from relevance_bayes.core.inference.posterior import Posterior, Sums, posterior
 from relevance_bayes.core.types import Array, Mask
-from relevance_bayes.tasks.images.columns import SparseColumns, Window
-from relevance_bayes.tasks.images.levels import Level
+from relevance_bayes.tasks.images.columns import Level, SparseColumns, Window
 
 SPAN = 1e-4
 """A candidate with less than this share of its square outside the span of those in the tile is excluded, far above the

@@ -19,11 +19,10 @@ from typing import Self
 
 import numpy as np
 
-from relevance_bayes.core.contributions import Contributions, contributions
-from relevance_bayes.core.joint import joint
-from relevance_bayes.core.mixture import Groups, mixture
-from relevance_bayes.core.pool import AnyReady
-from relevance_bayes.core.prediction import Prediction
+from relevance_bayes.core.likelihoods.mixture import Groups, mixture
+from relevance_bayes.core.models.effects import Contributions, contributions, joint
+from relevance_bayes.core.models.pool import AnyReady
+from relevance_bayes.core.models.prediction import Prediction
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.records.errors import Fault, TooLargeError
 from relevance_bayes.records.predictions import MissingValue, UnknownCategory
@@ -31,7 +30,7 @@ from relevance_bayes.tables.columns import Block, CategoryArray, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, InputEncoding, encode_inputs, gaps
 from relevance_bayes.tables.encoding.table import unknown_texts
 from relevance_bayes.tasks.cancellation import check_cancelled
-from relevance_bayes.tasks.options import ROWS_OF_AVERAGE, PredictOptions
+from relevance_bayes.tasks.prediction import ROWS_OF_AVERAGE, PredictOptions
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution, InputDonors, normal_quantiles, with_known
 
 MAX_COMBINATIONS = ROWS_OF_AVERAGE
@@ -174,9 +173,9 @@ class CompletedRows:
 def covariance_of(ready: AnyReady, parts: Sequence[CompletedRows]) -> Array:
     """Return the covariances (n, n) of new observations of each two of n rows in `parts`, under Gaussian noise.
 
-    Given what both rows are it is that of `relevance_bayes.core.joint`; since they are drawn independently, their means
-    are not correlated, and by the law of total covariance it is the average of these. On the diagonal is not the
-    variance of an averaged row, to which the variance of its means belongs.
+    Given what both rows are it is that of `relevance_bayes.core.models.effects`; since they are drawn independently,
+    their means are not correlated, and by the law of total covariance it is the average of these. On the diagonal is
+    not the variance of an averaged row, to which the variance of its means belongs.
     """
     ends = np.cumsum([len(one.weights) for one in parts]).tolist()
     total = np.empty((ends[-1], ends[-1]))

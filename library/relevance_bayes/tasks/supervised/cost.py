@@ -1,4 +1,6 @@
-"""The cost of a training of numbers or classes, planned before it runs.
+"""The cost of a training of numbers or classes, planned before it runs, and the plan within a budget.
+
+The cost of a training of numbers or classes, planned before it runs.
 
 It follows from the plan and the number of rows alone, never from a clock. Work is counted in units, each a millisecond
 of the reference core. A process of a pool is counted by its evaluations of the evidence and its computations of the
@@ -6,8 +8,16 @@ expected information, of which starts on at most 250 rows, the ascent on at most
 follows grows with all rows. The constants of this module belong to the release. They were fitted to the CPU time of
 trainings of generated and public tables of 30 to 20,000 rows; docs/reference/training-costs.md has a table. What only
 the rows decide is planned by its chance: next to no noise takes several times as long.
+
+The plan of a training within a budget of CPU seconds of the reference core.
+
+In this order, until the planned work is within the budget: alternatives of the noise, the logarithm and independent
+weights; nearest-neighbour processes; processes of the pool, or of classes, from the last to the second; two of five
+folds; all folds and the optimisation of inducing points, which leaves a quick training; and rows, drawn by content.
+No clock is read, so that equal requests give equal versions on every machine.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import log2
 from typing import Literal
@@ -15,7 +25,7 @@ from typing import Literal
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.algorithms.task import MAX_FUNCTIONS, ROWS_FOR_SCALES, ROWS_FOR_STARTS
 from relevance_bayes.core.basis import KernelBasis
-from relevance_bayes.core.hurdle import member_specs
+from relevance_bayes.core.inference.problem import MIN_ROWS_PER_INPUT
 from relevance_bayes.core.likelihoods import (
     BernoulliPerClass,
     ClassLikelihood,
@@ -27,17 +37,19 @@ from relevance_bayes.core.likelihoods import (
     TransformedGaussian,
 )
 from relevance_bayes.core.likelihoods.counts import CountLikelihood
-from relevance_bayes.core.pooling.folds import MAX_ROWS_STEPPED
-from relevance_bayes.core.pooling.folds import MIN_ROWS as MIN_ROWS_STEPPED
+from relevance_bayes.core.models.classes import is_softmax_regression
+from relevance_bayes.core.models.hurdle import member_specs
+from relevance_bayes.core.models.model import Spec, has_width_per_input, is_heteroscedastic
+from relevance_bayes.core.models.pooling.folds import MAX_ROWS_STEPPED
+from relevance_bayes.core.models.pooling.folds import MIN_ROWS as MIN_ROWS_STEPPED
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.problem import MIN_ROWS_PER_INPUT
 from relevance_bayes.core.selection import FOLDS, NORMAL, THOROUGH, Bounds, Step
 from relevance_bayes.core.selection.by_folds import MIN_ROWS_PER_CLASS, MIN_ROWS_TO_COMPARE
-from relevance_bayes.core.softmax_regression import is_softmax_regression
-from relevance_bayes.core.spec import Spec, has_width_per_input, is_heteroscedastic
+from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.jobs import ExpectedCost
+from relevance_bayes.records.reports import BudgetPlan
 from relevance_bayes.records.values import Effort
-from relevance_bayes.tasks.planning import held_out_rows
+from relevance_bayes.tasks.planning import held_out_rows, refusal
 from relevance_bayes.tasks.supervised.request import SupervisedPlan
 
 UNITS_PER_SECOND = 1_000.0
@@ -524,3 +536,68 @@ def bounds_of(plan: SupervisedPlan) -> Bounds | None:
     if plan.validation is not None:
         return None
     return THOROUGH if plan.effort == "thorough" else NORMAL
+
+
+MIN_FOLDS = 3
+"""The fewest folds by which processes are compared."""
+
+MIN_ROWS = 50
+"""The fewest rows to which a budget leaves a training."""
+
+
+def within_budget(plan: SupervisedPlan, quick: SupervisedPlan, rows: int, cpu_seconds: float) -> SupervisedPlan:
+    """Return the first of the reduced plans on so many rows that costs at most `cpu_seconds` of the reference core.
+
+    `quick` is the plan of the same request with the effort `quick`. Raises InvalidRequestError where none is so cheap.
+    """
+    units = UNITS_PER_SECOND * cpu_seconds
+    tried = plan
+    for tried in _reduced(plan, quick, rows):
+        cost = planned_cost(tried, rows).work_units
+        if cost <= units:
+            given = tried.budget or BudgetPlan(cpu_seconds, 0)
+            return replace(tried, budget=replace(given, cpu_seconds=cpu_seconds, work_units=round(cost)))
+    minimum = planned_cost(tried, rows).work_units / UNITS_PER_SECOND
+    detail = (
+        f"The budget of {cpu_seconds:g} CPU seconds is too small: a quick training of {min(rows, MIN_ROWS)} rows"
+        f" takes about {minimum:.2g}. Expected at least that."
+    )
+    raise refusal(Fault(detail, "/budget/cpu_seconds"))
+
+
+def _reduced(plan: SupervisedPlan, quick: SupervisedPlan, rows: int) -> Iterator[SupervisedPlan]:
+    """Yield the plan, then each with more left out."""
+    yield plan
+    now, omitted = plan, list[str]()
+
+    def without(what: str, reduced: SupervisedPlan) -> SupervisedPlan:
+        omitted.append(what)
+        return replace(reduced, budget=BudgetPlan(0.0, 0, omitted=tuple(omitted)))
+
+    if now.compared_models:
+        now = without("alternatives of noise and prior", replace(now, compared_models=()))
+        yield now
+    if now.local is not None and not now.local.choice.required:
+        now = without("nearest-neighbour processes", replace(now, local=None))
+        yield now
+    while len(now.pool) > 1:
+        now = without(f"process {len(now.pool) + 1} of the pool", replace(now, pool=now.pool[:-1]))
+        yield now
+    while len(now.alternatives) > 1:
+        fewer = replace(now, alternatives=now.alternatives[:-1])
+        now = without(f"process {len(now.alternatives) + 1} of the alternatives", fewer)
+        yield now
+    if now.validation is None and folds_of(now) > MIN_FOLDS:
+        omitted.append(f"{folds_of(now) - MIN_FOLDS} of {folds_of(now)} folds")
+        now = replace(now, budget=BudgetPlan(0.0, 0, folds=MIN_FOLDS, omitted=tuple(omitted)))
+        yield now
+    if now.effort != "quick":
+        folds = [] if now.validation is not None else ["all folds, so that there is no score"]
+        omitted = [*(one for one in omitted if "fold" not in one), "all processes but one", *folds]
+        now = replace(quick, budget=BudgetPlan(0.0, 0, omitted=tuple(omitted)))
+        yield now
+    size = rows
+    while size > MIN_ROWS:
+        size = max(size * 4 // 5, MIN_ROWS)
+        drawn = (*omitted, f"all rows but {size:,}, drawn by content")
+        yield replace(now, budget=BudgetPlan(0.0, 0, rows=size, omitted=drawn))

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from relevance_bayes.core.algorithms.state import FitTrace
 from relevance_bayes.core.basis import KernelBasis
+from relevance_bayes.core.inference.problem import least_rows
 from relevance_bayes.core.likelihoods import StudentT
 from relevance_bayes.core.likelihoods.base import Targets
 from relevance_bayes.core.likelihoods.student_t import HeavyTailedPrediction
-from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.log_density import MAX_SHORTFALL, log_one_normal
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import LearnedModel, alone, likelihood_of, members_of
-from relevance_bayes.core.prediction import Measured, predict
+from relevance_bayes.core.models.local.model import LocalModel
+from relevance_bayes.core.models.model import Model
+from relevance_bayes.core.models.pool import LearnedModel, alone, likelihood_of, members_of
+from relevance_bayes.core.models.prediction import Measured, predict
 from relevance_bayes.core.priors import JITTER
-from relevance_bayes.core.problem import least_rows
 from relevance_bayes.core.selection import Compared, MeasuredRows, Trained
 from relevance_bayes.core.selection.scoring import MIN_STANDARD_ERRORS, standard_error
 from relevance_bayes.core.types import Array, Indices

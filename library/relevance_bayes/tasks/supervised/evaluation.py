@@ -6,8 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from relevance_bayes.core.pool import AnyReady
-from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction
+from relevance_bayes.core.models.pool import AnyReady
+from relevance_bayes.core.models.prediction import ClassPrediction, NumberPrediction, Prediction
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.tables.columns import Block, CategoryArray, block_rows
 from relevance_bayes.tables.encoding import (
@@ -22,19 +22,19 @@ from relevance_bayes.tables.encoding import (
     user_sd,
 )
 from relevance_bayes.tasks.decisions import most_probable
-from relevance_bayes.tasks.labelled import (
+from relevance_bayes.tasks.prediction import (
     COVERAGES,
     LEVELS,
     MARGIN,
     MARGIN_OF_COUNTS,
     TEMPERED,
     Labelled,
+    LabelledBlock,
     LabelledClasses,
     LabelledNumbers,
     ScoredRows,
     tempered_ratio,
 )
-from relevance_bayes.tasks.prediction import LabelledBlock
 from relevance_bayes.tasks.supervised.averages import AveragedRows
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from relevance_bayes.core.basis import Group, KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.folds import subset
-from relevance_bayes.core.hyperparameters import FixedWidth
-from relevance_bayes.core.pool import members_of
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
+from relevance_bayes.core.models.fitting import FitLog
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.pool import members_of
 from relevance_bayes.core.selection import (
     FOLDS,
     MAX_SCREENED_ROWS,
@@ -26,7 +27,6 @@ from relevance_bayes.core.selection import (
     Trained,
 )
 from relevance_bayes.core.selection.scoring import standard_error
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tasks.fit import Fitted, Limits, MappedRows, Trainer, mapped
 

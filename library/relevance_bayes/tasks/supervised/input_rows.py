@@ -17,7 +17,7 @@ import numpy as np
 from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.imputation import MIN_DONORS, Donors
 from relevance_bayes.core.types import Array, Indices, Mask
-from relevance_bayes.records.baselines import CategoryHistogram, Histogram, InputCells, NumberHistogram
+from relevance_bayes.records.reports import CategoryHistogram, Histogram, InputCells, NumberHistogram
 from relevance_bayes.records.values import Cell
 from relevance_bayes.tables.columns import Block, BooleanArray, CategoryArray, Column, NumberArray, TimestampArray
 from relevance_bayes.tables.encoding import (
@@ -30,7 +30,7 @@ from relevance_bayes.tables.encoding import (
     gaps,
 )
 from relevance_bayes.tables.kinds import seconds_of
-from relevance_bayes.tasks.options import ROWS_OF_AVERAGE
+from relevance_bayes.tasks.prediction import ROWS_OF_AVERAGE
 
 
 def _column(encoded: EncodedInput, cells: Sequence[Cell]) -> Column:

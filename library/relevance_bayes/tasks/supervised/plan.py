@@ -8,7 +8,9 @@ from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis
 from relevance_bayes.core.dictionaries import Dictionary, Gabor
 from relevance_bayes.core.errors import IllegalCombinationError
-from relevance_bayes.core.hyperparameters import (
+from relevance_bayes.core.inference.problem import is_wide
+from relevance_bayes.core.kernels import CityBlock, Covariance, Kernel, Matern32
+from relevance_bayes.core.kernels.hyperparameters import (
     SHRINKAGE,
     CrossValidationWidth,
     EvidencePerInputWidth,
@@ -16,12 +18,10 @@ from relevance_bayes.core.hyperparameters import (
     FixedWidth,
     InheritedWidth,
 )
-from relevance_bayes.core.kernels import CityBlock, Covariance, Kernel, Matern32
 from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, LogGaussian, TargetLikelihood
-from relevance_bayes.core.local.choice import KERNELS, MIN_ROWS, LocalChoice, LocalKernel
+from relevance_bayes.core.models.local.neighbours import KERNELS, MIN_ROWS, LocalChoice, LocalKernel
+from relevance_bayes.core.models.model import Prior, Spec, check, is_heteroscedastic
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.problem import is_wide
-from relevance_bayes.core.spec import Prior, Spec, check, is_heteroscedastic
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.values import InputColumn, Task
 from relevance_bayes.tables.columns import ColumnSummary, TableSummary
@@ -38,8 +38,7 @@ from relevance_bayes.tasks.planning import (
     scale_faults,
     seed_faults,
 )
-from relevance_bayes.tasks.supervised.budget import within_budget
-from relevance_bayes.tasks.supervised.cost import QUICK_ITERATIONS
+from relevance_bayes.tasks.supervised.cost import QUICK_ITERATIONS, within_budget
 from relevance_bayes.tasks.supervised.request import (
     KEPT,
     MAX_SCORE_LOSSES,

@@ -8,16 +8,14 @@ from math import nan, sqrt
 import numpy as np
 
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
-from relevance_bayes.core.contributions import contributions
-from relevance_bayes.core.hurdle import HurdleModel
-from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, StudentT
 from relevance_bayes.core.likelihoods.gaussian import standard_ends
-from relevance_bayes.core.local_model import LocalModel, ReadyLocal
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.partial_dependence import averages
-from relevance_bayes.core.pool import (
+from relevance_bayes.core.models.effects import averages, contributions, joint
+from relevance_bayes.core.models.hurdle import HurdleModel
+from relevance_bayes.core.models.local.model import LocalModel, ReadyLocal
+from relevance_bayes.core.models.model import Model
+from relevance_bayes.core.models.pool import (
     AnyReady,
     OneRow,
     ReadyPool,
@@ -28,7 +26,7 @@ from relevance_bayes.core.pool import (
     ready_members,
     ready_of,
 )
-from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction, Ready
+from relevance_bayes.core.models.prediction import ClassPrediction, NumberPrediction, Prediction, Ready
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.predictions import MissingValue, UnknownCategory
@@ -49,20 +47,20 @@ from relevance_bayes.tables.encoding import (
 )
 from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.tasks.decisions import DecisionRule, Decisions, most_probable, rule_of
-from relevance_bayes.tasks.labelled import ScoredRows
-from relevance_bayes.tasks.options import PredictOptions, refuse_all
 from relevance_bayes.tasks.prediction import (
     AveragedFunction,
     LabelledBlock,
     PredictiveModel,
+    PredictOptions,
+    ScoredRows,
     VersionExpansion,
     no_expansion,
+    refuse_all,
 )
 from relevance_bayes.tasks.supervised.averages import AveragedRows, CompletedRows, covariance_of
 from relevance_bayes.tasks.supervised.evaluation import ROWS_AT_ONCE, labelled_block, scored_rows
-from relevance_bayes.tasks.supervised.explanation import Explanation
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution
-from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, Explanation, RegressionPrediction
 from relevance_bayes.tasks.supervised.report import SupervisedPredictor, SupervisedReport
 
 FIGURES, TOTAL = 8, 4

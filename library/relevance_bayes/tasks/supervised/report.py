@@ -5,22 +5,22 @@ from typing import Literal
 from uuid import UUID
 
 from relevance_bayes.core.basis import Basis
-from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import StudentT, TargetLikelihood
-from relevance_bayes.core.local_model import LocalModel
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import LearnedModel, Pool, alone, degrees_of_freedom_of, n_functions
+from relevance_bayes.core.models.classes import PerClass
+from relevance_bayes.core.models.hurdle import HurdleModel
+from relevance_bayes.core.models.local.model import LocalModel
+from relevance_bayes.core.models.model import Model
+from relevance_bayes.core.models.pool import LearnedModel, Pool, alone, degrees_of_freedom_of, n_functions
 from relevance_bayes.core.priors import Prior
 from relevance_bayes.records.annotations import is_none
-from relevance_bayes.records.baselines import Baseline, InputCells
 from relevance_bayes.records.diagnostics import Diagnostics
-from relevance_bayes.records.lineage import ImportedFrom, OtherMembers
 from relevance_bayes.records.reports import (
+    Baseline,
     CalendarInputs,
     ClassRows,
     Evidence,
+    InputCells,
     InputTerm,
     InputWarp,
     InputWidth,
@@ -32,6 +32,7 @@ from relevance_bayes.records.reports import (
     TrainingWarning,
 )
 from relevance_bayes.records.values import Label, Task
+from relevance_bayes.records.versions import ImportedFrom, OtherMembers
 from relevance_bayes.tables.encoding import Encoding, user_evidence, user_noise_sd, user_process_sd
 from relevance_bayes.tasks.listing import Inputs, map_warps, model_terms, model_warps, model_widths, named_widths
 from relevance_bayes.tasks.supervised.request import SupervisedPlan

@@ -9,12 +9,12 @@ from pydantic import Discriminator, Field, Tag
 
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, Single
 from relevance_bayes.core.dictionaries import Dictionary
-from relevance_bayes.core.hyperparameters import Width
 from relevance_bayes.core.kernels import Gaussian, Kernel
+from relevance_bayes.core.kernels.hyperparameters import Width
 from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, Hurdle, LogVariance, OtherNumberTarget
-from relevance_bayes.core.local.choice import LocalChoice
+from relevance_bayes.core.models.local.neighbours import LocalChoice
+from relevance_bayes.core.models.model import Algorithm, Spec, TargetLikelihood
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
 from relevance_bayes.records.annotations import AsRequested, as_requested
 from relevance_bayes.records.jobs import MAX_SEED, JobRequest, ModelName
 from relevance_bayes.records.trainings import SupervisedSettings

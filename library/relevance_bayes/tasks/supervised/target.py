@@ -6,8 +6,8 @@ from typing import get_args
 
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
-from relevance_bayes.core.hyperparameters import SHRINKAGE, EvidencePerInputWidth, EvidenceWidth
 from relevance_bayes.core.kernels import CityBlock, Matern32
+from relevance_bayes.core.kernels.hyperparameters import SHRINKAGE, EvidencePerInputWidth, EvidenceWidth
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
@@ -23,10 +23,10 @@ from relevance_bayes.core.likelihoods import (
     StudentT,
     TargetLikelihood,
 )
-from relevance_bayes.core.likelihoods.temperature import MAX_TEMPERATURE, MIN_TEMPERATURE
+from relevance_bayes.core.likelihoods.bernoulli import MAX_TEMPERATURE, MIN_TEMPERATURE
+from relevance_bayes.core.models.classes import softmax_regression_spec
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.softmax_regression import softmax_regression_spec
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.values import Label, Task, text_of
 from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, MAX_CLASSES, ColumnSummary, TableSummary

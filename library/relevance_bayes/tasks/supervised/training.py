@@ -10,24 +10,23 @@ import numpy as np
 from relevance_bayes import __version__
 from relevance_bayes.core.basis import Group, KernelBasis, KernelFunctions
 from relevance_bayes.core.folds import drawn_rows
-from relevance_bayes.core.hurdle import HurdleModel
-from relevance_bayes.core.hyperparameters import FixedWidth, InputMap
 from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth, InputMap
 from relevance_bayes.core.likelihoods import ClassLikelihood, LogGaussian, TargetLikelihood
-from relevance_bayes.core.likelihoods.temperature import temperature_of
-from relevance_bayes.core.local_model import LocalModel
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, n_functions, representative
+from relevance_bayes.core.likelihoods.bernoulli import temperature_of
+from relevance_bayes.core.models.classes import PerClass
+from relevance_bayes.core.models.hurdle import HurdleModel
+from relevance_bayes.core.models.local.model import LocalModel
+from relevance_bayes.core.models.model import Model, Prior, Spec
+from relevance_bayes.core.models.pool import LearnedModel, Pool, likelihood_of, n_functions, representative
 from relevance_bayes.core.selection import DerivedColumns, LocalComparison, PoolMember, Selection, Step, Trained
-from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Indices
-from relevance_bayes.records.baselines import InputCells
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.records.reports import (
     CalendarInputs,
     DerivedInput,
+    InputCells,
     InputWidth,
     LocalReport,
     LogarithmicInputs,
@@ -64,8 +63,8 @@ from relevance_bayes.tasks.listing import (
     places,
     raw_rows,
 )
-from relevance_bayes.tasks.options import ROWS_OF_AVERAGE
 from relevance_bayes.tasks.planning import has_effects
+from relevance_bayes.tasks.prediction import ROWS_OF_AVERAGE
 from relevance_bayes.tasks.rows import Read
 from relevance_bayes.tasks.supervised.cost import bounds_of, fitted_spec, folds_of
 from relevance_bayes.tasks.supervised.diagnostics import diagnostics_of, outliers, warnings

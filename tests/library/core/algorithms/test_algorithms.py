@@ -6,14 +6,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
 from relevance_bayes.core.algorithms.state import State, Termination, rebuild
-from relevance_bayes.core.fitting import iterate, pose
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.kernels import Gaussian, Kernel, LinearSpline
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models import fitting
+from relevance_bayes.core.models.fitting import iterate, pose
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import EVERY, rows_for, sinc, spec_for
 

@@ -6,13 +6,13 @@ import pytest
 from relevance_bayes.core.algorithms.ascent import end_of, learns_noise, maximise
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import Candidates, KernelFunctions
-from relevance_bayes.core.evidence import EvaluatedEvidence, evidence
-from relevance_bayes.core.factors import Factors, build
-from relevance_bayes.core.hyperparameters import InputMap
+from relevance_bayes.core.inference.evidence import EvaluatedEvidence, evidence
+from relevance_bayes.core.inference.factors import Factors, build
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import LIKELIHOODS, hyperparameters, problem_for

@@ -6,17 +6,17 @@ from itertools import groupby, pairwise
 import numpy as np
 import pytest
 
-from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import sequential as forward
 from relevance_bayes.core.algorithms.sequential import kinds
 from relevance_bayes.core.algorithms.state import AGAIN, BACKWARD, FORWARD, ONE_KIND, State, price_in, rebuild
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis
 from relevance_bayes.core.dictionaries import BSplines, Fourier, StepFunctions, Steps
-from relevance_bayes.core.fitting import fit, iterate, pose
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.models import fitting
+from relevance_bayes.core.models.fitting import fit, iterate, pose
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 
 BUMPS = tuple(KernelBasis(width=FixedWidth(width)) for width in (0.01, 0.03, 0.1))

@@ -18,14 +18,13 @@ from relevance_bayes.core.algorithms.state import Iterate, Process, State, Termi
 from relevance_bayes.core.algorithms.task import ProcessTask
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions, evaluate
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
-from relevance_bayes.core.fitting import fit, iterate, iterates, learned, pose
-from relevance_bayes.core.hyperparameters import FixedWidth, Hyperparameters, InputMap
+from relevance_bayes.core.inference.problem import Problem
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth, Hyperparameters, InputMap
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import RealPrediction, predict
+from relevance_bayes.core.models.fitting import fit, iterate, iterates, learned, pose
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.prediction import RealPrediction, predict
 from relevance_bayes.core.priors import JITTER
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import LIKELIHOODS, WIDTHS, friedman, process_spec, rows_for, sinc, spec_for, width_for
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.basis import KernelFunctions
-from relevance_bayes.core.fitting import fit
-from relevance_bayes.core.hyperparameters import FixedWidth, Width
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth, Width
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict, scores
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.model import Model
+from relevance_bayes.core.models.prediction import ClassPrediction, RealPrediction, predict, scores
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import WIDTHS, friedman, process_spec, ripley, sinc, spec_for
 

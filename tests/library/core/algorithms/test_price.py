@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import Sequential, sequential
 from relevance_bayes.core.algorithms.sequential import Ascent
 from relevance_bayes.core.algorithms.state import BACKWARD, FORWARD, Price, State, Termination, rebuild
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.dictionaries import Fourier
-from relevance_bayes.core.fitting import fit, iterate, pose
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from relevance_bayes.core.models import fitting
+from relevance_bayes.core.models.fitting import fit, iterate, pose
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import rows_for, sinc, spec_for
 from tests.properties import examples

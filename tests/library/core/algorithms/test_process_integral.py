@@ -5,11 +5,11 @@ from relevance_bayes.core.algorithms import process_integral
 from relevance_bayes.core.algorithms.process_integral import integral
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import ProcessTask, process_of
-from relevance_bayes.core.fitting import iterate, pose
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth
+from relevance_bayes.core.inference.process import bound
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
-from relevance_bayes.core.process import bound
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.fitting import iterate, pose
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import WIDTHS, process_spec, ripley, sinc
 

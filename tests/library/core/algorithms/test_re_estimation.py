@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import ReEstimation, re_estimation
 from relevance_bayes.core.algorithms.state import Termination, rebuild
 from relevance_bayes.core.basis import Inputs, KernelBasis
-from relevance_bayes.core.fitting import iterate, iterates, pose
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
+from relevance_bayes.core.models import fitting
+from relevance_bayes.core.models.fitting import iterate, iterates, pose
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import LIKELIHOODS, by_differences, log_marginal, rows_for, sinc, spec_for
 from tests.properties import examples

@@ -16,10 +16,10 @@ from relevance_bayes.core.algorithms.scales_through_pivots import (
 from relevance_bayes.core.algorithms.sequential import of_process, with_hyperparameters
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import ProcessTask
-from relevance_bayes.core.fitting import pose
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth
 from relevance_bayes.core.kernels import CityBlock, Covariance, Gaussian
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, Likelihood, Poisson
+from relevance_bayes.core.models.fitting import pose
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences, process_spec, ripley, rows_for
 

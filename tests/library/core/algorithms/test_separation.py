@@ -8,19 +8,18 @@ from math import log
 import numpy as np
 import pytest
 
-from relevance_bayes.core.algorithms import separation
+from relevance_bayes.core.algorithms import greedy
 from relevance_bayes.core.algorithms.process_integral import integral
 from relevance_bayes.core.algorithms.state import Iterate, State
 from relevance_bayes.core.algorithms.task import ProcessTask, process_of
 from relevance_bayes.core.basis import Bias, KernelBasis, KernelFunctions
-from relevance_bayes.core.fitting import fit, iterates, learned, pose
-from relevance_bayes.core.hyperparameters import InheritedWidth
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.kernels import Additive, Gaussian
+from relevance_bayes.core.kernels.hyperparameters import InheritedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import RealPrediction, predict
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.fitting import fit, iterates, learned, pose
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.prediction import RealPrediction, predict
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
 
@@ -153,7 +152,7 @@ def test_an_input_that_does_not_matter_is_not_tried() -> None:
     task = ProcessTask.of(problem)
     for now in iterates(problem, SPEC):
         if process_of(now.state).phase == "terms":
-            assert separation._candidates(task, process_of(now.state).hyperparameters) == (0, 1, 2)
+            assert greedy._candidates(task, process_of(now.state).hyperparameters) == (0, 1, 2)
             break
 
 

@@ -7,13 +7,13 @@ from relevance_bayes.core.algorithms import sequential
 from relevance_bayes.core.algorithms import sequential as inner
 from relevance_bayes.core.algorithms.state import State, Termination, with_evidence
 from relevance_bayes.core.basis import Bias, Candidates, KernelBasis, KernelFunctions
-from relevance_bayes.core.evidence import gain
-from relevance_bayes.core.factors import SPAN
-from relevance_bayes.core.fitting import iterate, iterates, pose
-from relevance_bayes.core.hyperparameters import FixedWidth, width_range
+from relevance_bayes.core.inference.evidence import gain
+from relevance_bayes.core.inference.factors import SPAN
+from relevance_bayes.core.inference.problem import Problem
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth, width_range
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models.fitting import iterate, iterates, pose
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import LIKELIHOODS, friedman, rows_for, sinc, spec_for
 

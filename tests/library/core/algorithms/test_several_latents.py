@@ -6,16 +6,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
 from relevance_bayes.core.algorithms.state import EvidenceIterate, State, Termination, with_evidence
 from relevance_bayes.core.errors import DataError, OneClassError
-from relevance_bayes.core.fitting import fit, iterate, iterates, pose
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.likelihoods import Categorical, GaussianNoise, Likelihood, OneAgainstRest
-from relevance_bayes.core.prediction import ClassPrediction, predict, scores
+from relevance_bayes.core.models import fitting
+from relevance_bayes.core.models.fitting import fit, iterate, iterates, pose
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.prediction import ClassPrediction, predict, scores
 from relevance_bayes.core.priors import Independent, Prior
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import SEVERAL, ring, sinc, spec_for
 

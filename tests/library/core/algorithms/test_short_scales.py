@@ -21,15 +21,20 @@ from relevance_bayes.core.algorithms.scales import (
 from relevance_bayes.core.algorithms.sequential import of_process
 from relevance_bayes.core.algorithms.state import Trial
 from relevance_bayes.core.algorithms.task import RISE, ProcessTask
-from relevance_bayes.core.exact_process import ExactProcess
-from relevance_bayes.core.fitting import pose
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth, Hyperparameters
+from relevance_bayes.core.inference.exact_process import ExactProcess
+from relevance_bayes.core.inference.process import ProcessRows
 from relevance_bayes.core.kernels import CityBlock, Matern32
 from relevance_bayes.core.kernels.by_input import Periodic
+from relevance_bayes.core.kernels.hyperparameters import (
+    EvidencePerInputWidth,
+    EvidenceWidth,
+    FixedWidth,
+    Hyperparameters,
+)
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
-from relevance_bayes.core.process import ProcessRows
+from relevance_bayes.core.models.fitting import pose
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.rows import ArrayRows
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import friedman, process_spec, ripley
 

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import Sequential, sequential
 from relevance_bayes.core.algorithms.ascent import maximise
 from relevance_bayes.core.algorithms.sequential import single_step
 from relevance_bayes.core.algorithms.state import FREE, State, Termination, iterate_of, with_evidence
 from relevance_bayes.core.basis import Inputs
-from relevance_bayes.core.evidence import evidence, quality_over_sparsity
-from relevance_bayes.core.fitting import iterate, iterates, pose
+from relevance_bayes.core.inference.evidence import evidence, quality_over_sparsity
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.models import fitting
+from relevance_bayes.core.models.fitting import iterate, iterates, pose
+from relevance_bayes.core.models.model import Spec
 from tests.library.core.algorithms.test_ascent import saddle
 from tests.library.core.drawn import LIKELIHOODS, rows_for, sinc, spec_for
 from tests.properties import examples

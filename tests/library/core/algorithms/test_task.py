@@ -5,10 +5,10 @@ from relevance_bayes.core.algorithms import greedy
 from relevance_bayes.core.algorithms.hyperparameter_space import Objective
 from relevance_bayes.core.algorithms.task import ProcessTask, farthest_first
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.fitting import iterates, pose
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth
 from relevance_bayes.core.kernels import CityBlock
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, EvidenceWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from relevance_bayes.core.models.fitting import iterates, pose
 from relevance_bayes.core.types import Array, Mask
 from tests.library.core.drawn import by_differences, friedman, problem_for, process_spec, rows_for
 

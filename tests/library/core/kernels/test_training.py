@@ -9,15 +9,14 @@ import pytest
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import IllegalCombinationError
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.kernels.by_input import Periodic
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import NumberPrediction, predict
+from relevance_bayes.core.models.model import Algorithm, Model, Prior, Spec, check
+from relevance_bayes.core.models.prediction import NumberPrediction, predict
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
-from relevance_bayes.core.spec import Algorithm, Prior, Spec, check
 from relevance_bayes.core.types import Array
 
 X = np.random.default_rng(1).uniform(0.0, 10.0, (120, 1))

@@ -10,8 +10,7 @@ from scipy.integrate import quad
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, LogGaussian, LogitGaussian, Poisson, StudentT
 from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberPrediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.likelihoods.log_gaussian import PositivePrediction
-from relevance_bayes.core.likelihoods.logit_gaussian import SharePrediction
+from relevance_bayes.core.likelihoods.transformed_gaussian import PositivePrediction, SharePrediction
 
 CONTINUOUS: dict[str, Likelihood] = {
     "gaussian": GaussianNoise(),

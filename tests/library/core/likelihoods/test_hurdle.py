@@ -10,8 +10,8 @@ from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.likelihoods import Bernoulli, Hurdle, LogGaussian
 from relevance_bayes.core.likelihoods.base import LatentGaussian
 from relevance_bayes.core.likelihoods.hurdle import HurdlePrediction
-from relevance_bayes.core.likelihoods.log_gaussian import PositivePrediction
-from relevance_bayes.core.mixture import Groups, mixture
+from relevance_bayes.core.likelihoods.mixture import Groups, mixture
+from relevance_bayes.core.likelihoods.transformed_gaussian import PositivePrediction
 from relevance_bayes.core.types import Array
 
 PLACES = pytest.mark.parametrize(("zero", "mean", "noise_sd"), [(-1.0, 0.5, 0.5), (2.5, -2.0, 0.2), (0.0, 1.0, 0.9)])

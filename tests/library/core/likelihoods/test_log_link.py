@@ -6,7 +6,7 @@ from scipy.stats import lognorm, norm
 
 from relevance_bayes.core.likelihoods import LogGaussian, Poisson
 from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberPrediction
-from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
+from relevance_bayes.core.likelihoods.counts import NegativeBinomial
 from relevance_bayes.core.types import Array
 
 LikelihoodOfLogs = LogGaussian | Poisson | NegativeBinomial

@@ -6,12 +6,12 @@ from scipy.integrate import quad
 from scipy.special import expit, logit
 
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.likelihoods import GaussianNoise, LogitGaussian
 from relevance_bayes.core.likelihoods.base import LatentGaussian, NumberPrediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.likelihoods.logit_gaussian import SharePrediction
-from relevance_bayes.core.prediction import predict
+from relevance_bayes.core.likelihoods.transformed_gaussian import SharePrediction
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.prediction import predict
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, sinc, spec_for
 

@@ -5,16 +5,16 @@ from scipy.stats import norm
 
 from relevance_bayes.core import selection
 from relevance_bayes.core.errors import DataError, OneClassError
-from relevance_bayes.core.exact_process import ExactProcess
-from relevance_bayes.core.fitting import fit, pose
-from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
+from relevance_bayes.core.inference.exact_process import ExactProcess
+from relevance_bayes.core.inference.process import ProcessRows, Vectors, bound, bound_gradient, row_sums
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.likelihoods import GaussianNoise, OneAgainstRest
 from relevance_bayes.core.likelihoods.base import LatentGaussian
-from relevance_bayes.core.likelihoods.temperature import fitted_temperature, temperature_of, tempered
+from relevance_bayes.core.likelihoods.bernoulli import fitted_temperature, temperature_of, tempered
+from relevance_bayes.core.models.fitting import fit, pose
+from relevance_bayes.core.models.prediction import ClassPrediction, predict, scores
 from relevance_bayes.core.numpy_namespace import NUMPY
-from relevance_bayes.core.prediction import ClassPrediction, predict, scores
-from relevance_bayes.core.process import ProcessRows, Vectors, bound, bound_gradient, row_sums
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
 

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from relevance_bayes.core.likelihoods import Bernoulli, Coupled, Likelihood, OneAgainstRest, StudentT
-from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
+from relevance_bayes.core.likelihoods.counts import NegativeBinomial
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import LIKELIHOODS, OF_NOISE, by_differences, rows_for
 

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.likelihoods import GaussianNoise, StudentT
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import predict, scores
+from relevance_bayes.core.models.fitting import FitLog
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.prediction import predict, scores
 from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.selection.candidates import beside_a_tenth, ranked
 from relevance_bayes.core.selection.scoring import Bounds, Scoring
-from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import friedman, process_spec, spec_for
 from tests.library.core.generators import returned
 

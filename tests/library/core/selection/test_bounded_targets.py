@@ -10,8 +10,7 @@ import pytest
 import scipy
 
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.fitting import FitLog
-from relevance_bayes.core.hyperparameters import EvidenceWidth
+from relevance_bayes.core.kernels.hyperparameters import EvidenceWidth
 from relevance_bayes.core.likelihoods import (
     GaussianNoise,
     Hurdle,
@@ -21,10 +20,11 @@ from relevance_bayes.core.likelihoods import (
     TargetLikelihood,
 )
 from relevance_bayes.core.log_density import log_probability
-from relevance_bayes.core.pool import Pool, likelihood_of, ready_of
-from relevance_bayes.core.pooling.members import FailedFit
-from relevance_bayes.core.pooling.reduction import Densities, MemberPredictions
-from relevance_bayes.core.prediction import NumberPrediction
+from relevance_bayes.core.models.fitting import FitLog
+from relevance_bayes.core.models.pool import Pool, likelihood_of, ready_of
+from relevance_bayes.core.models.pooling.members import FailedFit
+from relevance_bayes.core.models.pooling.reduction import Densities, MemberPredictions
+from relevance_bayes.core.models.prediction import NumberPrediction
 from relevance_bayes.core.rows import FIT
 from relevance_bayes.core.selection import Rows, Selection, Step, Trained, candidates, train
 from relevance_bayes.core.selection.evaluation import (

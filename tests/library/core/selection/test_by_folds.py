@@ -13,22 +13,22 @@ from scipy.special import expit
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.fitting import FitLog, LogEntry, fit
 from relevance_bayes.core.folds import Split, random_folds
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth
 from relevance_bayes.core.kernels import CityBlock
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, EvidenceWidth
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, Categorical, OneAgainstRest
 from relevance_bayes.core.likelihoods.base import ClassPrediction
-from relevance_bayes.core.likelihoods.temperature import fitted_temperature, temperature_of, tempered
+from relevance_bayes.core.likelihoods.bernoulli import fitted_temperature, temperature_of, tempered
+from relevance_bayes.core.models.classes import PerClass, without_functions
+from relevance_bayes.core.models.fitting import FitLog, LogEntry, fit
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.pool import LearnedModel, likelihood_of, ready_of
+from relevance_bayes.core.models.prediction import predict, scores
 from relevance_bayes.core.numpy_namespace import NUMPY
-from relevance_bayes.core.per_class import PerClass, without_functions
-from relevance_bayes.core.pool import LearnedModel, likelihood_of, ready_of
-from relevance_bayes.core.prediction import predict, scores
 from relevance_bayes.core.selection import NORMAL, FitContext, Folding, Rows, Selection, Step, Trained, by_folds, train
 from relevance_bayes.core.selection.by_folds import FoldFits, affordable, chosen, work
 from relevance_bayes.core.selection.candidates import FittedClasses
 from relevance_bayes.core.selection.scoring import BEHIND, NOT_FITTED
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ring, ripley
 from tests.library.core.generators import returned

@@ -7,16 +7,15 @@ import pytest
 
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.hyperparameters import EvidenceWidth
 from relevance_bayes.core.kernels import Gaussian, Laplacian
+from relevance_bayes.core.kernels.hyperparameters import EvidenceWidth
 from relevance_bayes.core.likelihoods import Bernoulli
 from relevance_bayes.core.likelihoods.base import ClassPrediction
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import n_functions
-from relevance_bayes.core.prediction import predict
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.pool import n_functions
+from relevance_bayes.core.models.prediction import predict
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
-from relevance_bayes.core.spec import Spec
 
 SPEC = Spec(Bernoulli(), (KernelBasis(Gaussian(), EvidenceWidth()), Bias()), GaussianProcess(), Greedy())
 OTHER = replace(SPEC, basis=(KernelBasis(Laplacian(), EvidenceWidth()), Bias()))

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import t as student_t
 
-from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.pool import with_degrees_of_freedom
-from relevance_bayes.core.prediction import RealPrediction, predict
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.pool import with_degrees_of_freedom
+from relevance_bayes.core.models.prediction import RealPrediction, predict
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators import RelevanceRegressor

@@ -9,15 +9,15 @@ import pytest
 
 from relevance_bayes.core.algorithms.scales_through_pivots import ScalesOfAll
 from relevance_bayes.core.basis import Bias, Inputs
-from relevance_bayes.core.fitting import FitLog, LogEntry
 from relevance_bayes.core.folds import random_folds
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, OneAgainstRest
+from relevance_bayes.core.models.fitting import FitLog, LogEntry
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.selection import NORMAL, Folding, Rows, Selection, Trained, train
 from relevance_bayes.core.selection.by_folds import FoldFits, takes_steps
 from relevance_bayes.core.selection.candidates import FitContext, fitted_classes
 from relevance_bayes.core.selection.scoring import BEHIND
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 from tests.library.core.drawn import process_spec, ring, ripley
 

@@ -10,19 +10,27 @@ import pytest
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.algorithms.state import FitTracer
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
-from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.fitting import FitLog
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth
-from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian, Matern52
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, Hurdle, LogGaussian, Poisson, TargetLikelihood
-from relevance_bayes.core.local.choice import LocalChoice
-from relevance_bayes.core.local.learning import LocalState, LocalTask, advance, decoded, encoded, learn, n_apart
-from relevance_bayes.core.local.validation import validated
-from relevance_bayes.core.local_model import LocalModel
-from relevance_bayes.core.pool import members_of, n_functions, ready_of, representative
-from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.models.effects import contributions, joint
+from relevance_bayes.core.models.fitting import FitLog
+from relevance_bayes.core.models.local.learning import (
+    LocalState,
+    LocalTask,
+    advance,
+    decoded,
+    encoded,
+    learn,
+    n_apart,
+    validated,
+)
+from relevance_bayes.core.models.local.model import LocalModel
+from relevance_bayes.core.models.local.neighbours import LocalChoice
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.pool import members_of, n_functions, ready_of, representative
+from relevance_bayes.core.models.prediction import Ready
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.selection.local import (
@@ -34,9 +42,8 @@ from relevance_bayes.core.selection.local import (
     learned_locally,
     sparse_alternative,
 )
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
-from tests.library.core.local.drawn_locally import posed
+from tests.library.core.models.local.drawn_locally import posed
 
 BASIS = (KernelBasis(Gaussian(), EvidencePerInputWidth()), Bias(), Inputs())
 SPEC = Spec(GaussianNoise(), BASIS, GaussianProcess(inducing_points="rows"), Greedy())

@@ -7,8 +7,8 @@ import pytest
 
 from relevance_bayes.core.kernels import Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.pool import ready_of
-from relevance_bayes.core.prediction import RealPrediction
+from relevance_bayes.core.models.pool import ready_of
+from relevance_bayes.core.models.prediction import RealPrediction
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec

@@ -7,7 +7,7 @@ import pytest
 
 from relevance_bayes.core.likelihoods import GaussianNoise, LogitGaussian
 from relevance_bayes.core.log_density import MAX_SHORTFALL, log_one_normal
-from relevance_bayes.core.pooling.reduction import Densities, MemberPredictions
+from relevance_bayes.core.models.pooling.reduction import Densities, MemberPredictions
 from relevance_bayes.core.selection.evaluation import ComparedAlternative, PoolEvaluation
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec

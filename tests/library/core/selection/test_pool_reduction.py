@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.fitting import FitLog, LogEntry, pose
-from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Matern32
+from relevance_bayes.core.kernels.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import ready_of
-from relevance_bayes.core.pooling import members, reduction
-from relevance_bayes.core.pooling.members import MAX_JITTER, Ordered, Through, learned_through, whole
-from relevance_bayes.core.prediction import RealPrediction
+from relevance_bayes.core.models.fitting import FitLog, LogEntry, pose
+from relevance_bayes.core.models.model import Model
+from relevance_bayes.core.models.pool import ready_of
+from relevance_bayes.core.models.pooling import members, reduction
+from relevance_bayes.core.models.pooling.members import MAX_JITTER, Ordered, Through, learned_through, whole
+from relevance_bayes.core.models.prediction import RealPrediction
 from relevance_bayes.core.selection import FitContext, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import friedman, process_spec

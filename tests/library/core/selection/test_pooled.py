@@ -13,26 +13,26 @@ from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.algorithms.sequential import with_hyperparameters
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import ConstantTargetError, NotPositiveDefiniteError
-from relevance_bayes.core.fitting import FitLog, LogEntry, pose
 from relevance_bayes.core.folds import random_folds
-from relevance_bayes.core.hyperparameters import EvidenceWidth, InheritedWidth, InputMap
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.kernels import Gaussian, Matern32
+from relevance_bayes.core.kernels.hyperparameters import EvidenceWidth, InheritedWidth, InputMap
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.log_density import MAX_SHORTFALL
-from relevance_bayes.core.pool import Pool, members_of, n_functions, ready_of
-from relevance_bayes.core.pooling import folds, members, reduction
-from relevance_bayes.core.pooling.folds import ProcessFolds
-from relevance_bayes.core.pooling.members import MAX_SIGNAL_TO_NOISE, FailedFit, MemberFit, Whole, whole
-from relevance_bayes.core.pooling.reduction import Densities, MemberPredictions
-from relevance_bayes.core.prediction import RealPrediction
+from relevance_bayes.core.models.fitting import FitLog, LogEntry, pose
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.pool import Pool, members_of, n_functions, ready_of
+from relevance_bayes.core.models.pooling import folds, members, reduction
+from relevance_bayes.core.models.pooling.folds import ProcessFolds
+from relevance_bayes.core.models.pooling.members import MAX_SIGNAL_TO_NOISE, FailedFit, MemberFit, Whole, whole
+from relevance_bayes.core.models.pooling.reduction import Densities, MemberPredictions
+from relevance_bayes.core.models.prediction import RealPrediction
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained, evaluation, train
 from relevance_bayes.core.selection.candidates import alternative_fit
 from relevance_bayes.core.selection.evaluation import PoolEvaluation
 from relevance_bayes.core.selection.scoring import BEHIND, THOROUGH
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import friedman, process_spec, sinc
 

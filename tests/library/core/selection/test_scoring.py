@@ -8,13 +8,13 @@ import pytest
 
 from relevance_bayes.core.algorithms import task
 from relevance_bayes.core.basis import KernelBasis
-from relevance_bayes.core.fitting import FitLog, pose
-from relevance_bayes.core.hyperparameters import CrossValidationWidth
+from relevance_bayes.core.kernels.hyperparameters import CrossValidationWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.pool import n_functions
-from relevance_bayes.core.pooling import members as learning
-from relevance_bayes.core.pooling.members import Whole, whole
-from relevance_bayes.core.prediction import scores
+from relevance_bayes.core.models.fitting import FitLog, pose
+from relevance_bayes.core.models.pool import n_functions
+from relevance_bayes.core.models.pooling import members as learning
+from relevance_bayes.core.models.pooling.members import Whole, whole
+from relevance_bayes.core.models.prediction import scores
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.selection import Folding, Rows, Selection, Step, Trained, scoring, train
 from relevance_bayes.core.selection.scoring import NORMAL, THOROUGH, Bounds, Scoring, score_of

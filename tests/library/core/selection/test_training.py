@@ -9,17 +9,17 @@ from relevance_bayes.core.algorithms.greedy import ProcessIterate
 from relevance_bayes.core.algorithms.state import Iterate
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import ConstantTargetError, DataError, NotPositiveDefiniteError, TooManyCandidatesError
-from relevance_bayes.core.fitting import fit
-from relevance_bayes.core.hyperparameters import FixedWidth, InheritedWidth
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth, InheritedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, LogGaussian, OneAgainstRest
 from relevance_bayes.core.likelihoods.base import LatentGaussian
-from relevance_bayes.core.prediction import NumberPrediction, latent, predict, scores
+from relevance_bayes.core.models.fitting import fit
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.prediction import NumberPrediction, latent, predict, scores
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.selection import Compared, FitContext, RankedModel, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.selection.candidates import MIN_MARGIN
-from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import process_spec, ring, ripley, sinc, spec_for
 
 PROCESS = process_spec(GaussianNoise(), warp="evidence", inputs=True, min_gain=2.0)

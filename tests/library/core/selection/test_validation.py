@@ -7,16 +7,16 @@ import pytest
 from relevance_bayes.core.algorithms import Sequential
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import DataError, IllegalCombinationError, NotPositiveDefiniteError
-from relevance_bayes.core.fitting import FitLog, fit
 from relevance_bayes.core.folds import Split, random_folds
-from relevance_bayes.core.hyperparameters import CrossValidationWidth, InheritedWidth
+from relevance_bayes.core.kernels.hyperparameters import CrossValidationWidth, InheritedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, LogGaussian
-from relevance_bayes.core.pool import ready_of, with_degrees_of_freedom
-from relevance_bayes.core.prediction import Measured, NumberPrediction, predict, scores
+from relevance_bayes.core.models.fitting import FitLog, fit
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.pool import ready_of, with_degrees_of_freedom
+from relevance_bayes.core.models.prediction import Measured, NumberPrediction, predict, scores
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.selection import Folding, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.selection.scoring import Scoring, validated
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ripley, rows_for, sinc, spec_for
 from tests.library.core.generators import returned

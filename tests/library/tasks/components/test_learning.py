@@ -2,13 +2,20 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.errors import DataError
-from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Covariance, Gaussian, Matern32
+from relevance_bayes.core.kernels.hyperparameters import InputMap
 from relevance_bayes.core.types import Array
 from relevance_bayes.tasks.components import learning
-from relevance_bayes.tasks.components.learning import FOLDS, components, typical_width, usual_densities
+from relevance_bayes.tasks.components.learning import (
+    FOLDS,
+    KeptRows,
+    components,
+    likelihood_gain,
+    rotated,
+    typical_width,
+    usual_densities,
+)
 from relevance_bayes.tasks.components.space import Components
-from relevance_bayes.tasks.components.weights import KeptRows, likelihood_gain, rotated
 
 SMOOTH = Gaussian()
 WIDTH = InputMap.isotropic(1.0)

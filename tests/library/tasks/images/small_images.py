@@ -4,8 +4,7 @@ import numpy as np
 
 from relevance_bayes.core.dictionaries import GaborFunctions
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.tasks.images.columns import SparseColumns, Window
-from relevance_bayes.tasks.images.levels import Level
+from relevance_bayes.tasks.images.columns import Level, SparseColumns, Window
 
 SMALL = Level((4,), 12)
 """12 x 12 inner pixels, 37 wavelets on each: 5,328 candidates."""

@@ -10,12 +10,12 @@ from relevance_bayes.core.algorithms import Sequential
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import Candidates
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.fitting import iterates
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.models.fitting import iterates
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.rows import ArrayRows
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.tasks.images.code import ImageCode, decode, psnr
 from relevance_bayes.tasks.images.columns import Window

@@ -5,11 +5,11 @@ from math import inf
 import numpy as np
 
 from relevance_bayes.core.basis import Candidates
-from relevance_bayes.core.evidence import evidence
-from relevance_bayes.core.factors import build
+from relevance_bayes.core.inference.evidence import evidence
+from relevance_bayes.core.inference.factors import build
+from relevance_bayes.core.inference.problem import Problem
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.types import Array
 from relevance_bayes.tasks.images.tiles import Tile, TileMove

@@ -8,13 +8,6 @@ import pytest
 from app.datasets.records import Dataset
 from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
-from relevance_bayes.core.hyperparameters import (
-    CrossValidationWidth,
-    EvidencePerInputWidth,
-    EvidenceWidth,
-    FixedWidth,
-    InheritedWidth,
-)
 from relevance_bayes.core.kernels import (
     Gaussian,
     Kernel,
@@ -24,9 +17,16 @@ from relevance_bayes.core.kernels import (
     Polynomial,
     RationalQuadratic,
 )
+from relevance_bayes.core.kernels.hyperparameters import (
+    CrossValidationWidth,
+    EvidencePerInputWidth,
+    EvidenceWidth,
+    FixedWidth,
+    InheritedWidth,
+)
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tasks.supervised.cost import fitted_spec
 from relevance_bayes.tasks.supervised.request import (

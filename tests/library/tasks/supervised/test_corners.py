@@ -11,14 +11,14 @@ from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.pool import ready_of
+from relevance_bayes.core.models.model import Spec
+from relevance_bayes.core.models.pool import ready_of
 from relevance_bayes.core.priors import JITTER, GaussianProcess, Independent
 from relevance_bayes.core.selection import Compared, Folding, Rows, Selection, Trained, train
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.reports import TrainingWarning
 from relevance_bayes.tables.columns import Block, NumberArray
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.diagnostics import warnings
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
 from relevance_bayes.tasks.supervised.materialise import Materialised, materialise

@@ -9,12 +9,12 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from relevance_bayes.core.fitting import FitLog
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
+from relevance_bayes.core.models.fitting import FitLog
 from relevance_bayes.core.selection import DerivedColumns, Step, Trained, train
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents import arrays as npz
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents import schema as npz
+from relevance_bayes.documents.reports import ExportedSupervised
 from relevance_bayes.documents.schema import content_of, document_of
 from relevance_bayes.records.errors import TrainingFailedError
 from relevance_bayes.records.values import Dates, Text
@@ -23,7 +23,7 @@ from relevance_bayes.tables.encoding import EncodedNumber, column_names
 from relevance_bayes.tables.encoding.columns import FOLDS
 from relevance_bayes.tasks.fit import Fitted, Limits
 from relevance_bayes.tasks.listing import expected
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.rows import mixed
 from relevance_bayes.tasks.supervised.materialise import materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel

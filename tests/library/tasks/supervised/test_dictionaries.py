@@ -7,10 +7,10 @@ import pytest
 from relevance_bayes.core.algorithms import ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias, Group, Inputs, KernelBasis
 from relevance_bayes.core.dictionaries import BSplines, Fourier, Gabor, Steps
-from relevance_bayes.core.hyperparameters import FixedWidth
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.likelihoods import Poisson, TargetLikelihood
+from relevance_bayes.core.models.fitting import FitLog
 from relevance_bayes.core.selection import Trained, train
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import Block, NumberArray
 from relevance_bayes.tables.encoding import EncodedNumber
 from relevance_bayes.tasks.fit import Fitted, Limits
 from relevance_bayes.tasks.listing import expected
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictOptions
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.tasks.supervised.request import SupervisedPlan, SupervisedRequest, named_likelihood

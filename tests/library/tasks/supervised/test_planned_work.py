@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from relevance_bayes.core.exact_process import ExactProcess
+from relevance_bayes.core.inference.exact_process import ExactProcess
 from relevance_bayes.core.rows import Rows, Step
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.types import Array

@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from app.datasets.records import Dataset
 from relevance_bayes.core.algorithms import Algorithm, Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
-from relevance_bayes.core.hyperparameters import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from relevance_bayes.core.kernels import LinearSpline, Matern52
+from relevance_bayes.core.kernels.hyperparameters import (
+    CrossValidationWidth,
+    EvidencePerInputWidth,
+    EvidenceWidth,
+    FixedWidth,
+)
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,

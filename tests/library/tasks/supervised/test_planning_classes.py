@@ -9,8 +9,13 @@ from pydantic import TypeAdapter
 from app.datasets.records import Dataset
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
-from relevance_bayes.core.hyperparameters import SHRINKAGE, CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth
 from relevance_bayes.core.kernels import CityBlock, Gaussian, LinearSpline, Matern32, Matern52
+from relevance_bayes.core.kernels.hyperparameters import (
+    SHRINKAGE,
+    CrossValidationWidth,
+    EvidencePerInputWidth,
+    EvidenceWidth,
+)
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
@@ -19,8 +24,8 @@ from relevance_bayes.core.likelihoods import (
     OneAgainstRest,
     TargetLikelihood,
 )
+from relevance_bayes.core.models.classes import softmax_regression_spec
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.softmax_regression import softmax_regression_spec
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.json import encode, validate
 from relevance_bayes.records.values import Label, Task

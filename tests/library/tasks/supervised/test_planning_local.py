@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.kernels import CityBlock, Matern32
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.likelihoods import StudentT
-from relevance_bayes.core.local.choice import KERNELS, LocalChoice
+from relevance_bayes.core.models.local.neighbours import KERNELS, LocalChoice
+from relevance_bayes.core.models.model import is_heteroscedastic
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, CategoryArray, NumberArray
 from relevance_bayes.tasks.supervised.request import (

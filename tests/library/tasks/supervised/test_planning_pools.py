@@ -7,8 +7,8 @@ import pytest
 
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
-from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from relevance_bayes.core.kernels import CityBlock, Gaussian, Matern32, Matern52
+from relevance_bayes.core.kernels.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from relevance_bayes.core.likelihoods import LogGaussian, StudentT
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.records.values import Prefer

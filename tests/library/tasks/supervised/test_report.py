@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
-from relevance_bayes.core.hyperparameters import FixedWidth, InputMap
 from relevance_bayes.core.kernels import Additive, Gaussian
+from relevance_bayes.core.kernels.hyperparameters import FixedWidth, InputMap
 from relevance_bayes.core.likelihoods import (
     Categorical,
     GaussianNoise,
@@ -17,9 +17,9 @@ from relevance_bayes.core.likelihoods import (
     Poisson,
     StudentT,
 )
+from relevance_bayes.core.models.model import Spec
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.selection import Compared, PoolMember, RankedModel, Rows, Trained
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.records.reports import Evidence, InputTerm, InputWarp, InputWidth
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns

@@ -7,11 +7,10 @@ import scipy
 from relevance_bayes.core.basis import Bias, ConstantFunction
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, StudentT
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import Measured
+from relevance_bayes.core.models.model import Model, Spec
+from relevance_bayes.core.models.prediction import Measured
 from relevance_bayes.core.selection import Trained
 from relevance_bayes.core.selection.scoring import HeldOutFigures
-from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.reports import Evidence, Outlier
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding

@@ -1,1 +1,0 @@
-"""Sparse approximation of a known function."""

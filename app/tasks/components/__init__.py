@@ -1,1 +1,0 @@
-"""Principal components of rows in a kernel's feature space."""

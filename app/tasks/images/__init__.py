@@ -1,1 +1,0 @@
-"""Sparse codes of images by wavelets."""

@@ -1,1 +1,0 @@
-"""Regression and classification: numbers, counts and classes, learned from rows with a target."""

@@ -1,0 +1,1 @@
+"""Inference for given hyperparameters: the posterior, the evidence, and processes through inducing points."""
