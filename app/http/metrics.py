@@ -147,7 +147,7 @@ class Metrics:
     def exposition(self, owner: str, accept: str) -> tuple[bytes, str]:
         """Return the text for an owner in the format that an Accept header prefers, and its media type."""
         # Imported at the first request: it takes time at the start, and memory, that most processes do not need.
-        from app.metrics import exposition
+        from app.http.exposition import exposition
 
         counted, pids = self._source.read()
         is_operator = owner == BUILT_IN_OWNER

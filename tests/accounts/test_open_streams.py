@@ -15,7 +15,7 @@ from app.jobs.service import History, JobService
 from relevance_bayes.records.accounts import KeyScope
 from relevance_bayes.records.jobs import JobKind
 from tests import samples
-from tests.accounts.test_session_routes import OWN_PAGE, session
+from tests.accounts.test_routes import OWN_PAGE, session
 from tests.applications import StoredParts
 from tests.jobs.test_event_routes import fail, numbers, progress
 from tests.keys import share

@@ -20,12 +20,12 @@ from app.main import create_app, make_application
 from app.settings import Settings
 from relevance_bayes.records.accounts import KEY_SCOPES, KeyScope
 from relevance_bayes.records.members import ROLES, Role
-from tests.accounts.test_session_routes import OWN_PAGE, session
 from tests.applications import LIMITS, NOW, Minutes, Operation, SmallParts
 from tests.issuers import AUDIENCE, TokenIssuer, refused_tokens, serving
 from tests.keys import share
 from tests.problems import assert_problem
 
+OWN_PAGE = {"Sec-Fetch-Site": "same-origin"}
 ROWS = {"rows": [{"x": 0.5, "colour": "red"}]}
 
 
@@ -37,6 +37,19 @@ def key(
 
 
 @cache
+def cookie_of(response: Response) -> dict[str, str]:
+    """The cookie that a response sets, as a browser sends it."""
+    assert response.status_code == 201, response.text
+    return {"Cookie": response.headers["Set-Cookie"].partition(";")[0]}
+
+
+def session(client: TestClient, authorization: dict[str, str]) -> dict[str, str]:
+    """The cookie of a session that is exchanged for a key or token."""
+    response = client.post("/v1/session", headers=authorization)
+    client.cookies.clear()
+    return cookie_of(response)
+
+
 def operations() -> Sequence[Operation]:
     """All operations whose resources have an owner."""
     documented = create_app(Settings(database_url="sqlite:///nowhere.db")).openapi()

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
-from httpx2 import Response
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
@@ -16,13 +15,12 @@ from app.http.authentication import READING
 from app.identity import Principal
 from app.main import make_application
 from relevance_bayes.records.accounts import KEY_SCOPES
-from tests.accounts.test_routes import ROWS, key, operations
+from tests.accounts.test_routes import OWN_PAGE, ROWS, key, operations, session
 from tests.applications import DATASET, LIMITS, SESSION_SECONDS, SUBMIT, Minutes, SmallParts
 from tests.issuers import AUDIENCE, serving
 from tests.problems import assert_problem
 from tests.small_tables import NOW
 
-OWN_PAGE = {"Sec-Fetch-Site": "same-origin"}
 OTHER_PAGES: tuple[dict[str, str], ...] = (
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
@@ -30,19 +28,6 @@ OTHER_PAGES: tuple[dict[str, str], ...] = (
     {"Origin": "null"},
     {},
 )
-
-
-def cookie_of(response: Response) -> dict[str, str]:
-    """The cookie that a response sets, as a browser sends it."""
-    assert response.status_code == 201, response.text
-    return {"Cookie": response.headers["Set-Cookie"].partition(";")[0]}
-
-
-def session(client: TestClient, authorization: dict[str, str]) -> dict[str, str]:
-    """The cookie of a session that is exchanged for a key or token."""
-    response = client.post("/v1/session", headers=authorization)
-    client.cookies.clear()
-    return cookie_of(response)
 
 
 def test_each_operation_needs_a_session_that_is_valid_and_has_one_of_its_scopes(

@@ -12,8 +12,7 @@ from app.http.openapi import Json
 from app.main import make_application
 from relevance_bayes.records.accounts import OwnerLimits
 from relevance_bayes.records.members import ROLES, Role
-from tests.accounts.test_routes import PROJECT, ROWS, is_missing_project, key
-from tests.accounts.test_session_routes import OWN_PAGE, session
+from tests.accounts.test_routes import OWN_PAGE, PROJECT, ROWS, is_missing_project, key, session
 from tests.applications import DATASET, LIMITS, SUBMIT, SmallParts
 from tests.keys import share
 

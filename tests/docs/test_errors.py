@@ -17,10 +17,10 @@ SERVER = (protocol.MALFORMED, protocol.REQUEST_TIMEOUT, protocol.URI_TOO_LONG, p
 
 
 def slugs_of_jobs() -> set[str]:
-    """The types in the calls of `Problem` and `TrainingFailedError`, and those by the errors of a fit."""
+    """The types in the calls of `JobFailure` and `TrainingFailedError`, and those by the errors of a fit."""
     folders = (ROOT / "app", ROOT / "library" / "relevance_bayes" / "tasks")
     source = "".join(path.read_text("utf-8") for folder in folders for path in folder.rglob("*.py"))
-    named = re.findall(r'Problem\(\s*"([a-z-]+)"', source)
+    named = re.findall(r'\bJobFailure\(\s*"([a-z-]+)"', source)
     raised = re.findall(r"TrainingFailedError\((?:(?!TrainingFailedError)[\s\S]){0,400}?kind=([^\n]*)", source)
     return {*named, *(slug for kinds in raised for slug in re.findall(r'"([a-z]+-[a-z-]+)"', kinds))} | {
         slug for slug, *_ in attempts._ADVICE.values()

@@ -79,16 +79,16 @@ class SupervisedSettings(InputSelection):
     classes: tuple[Label, ...]
     """The labels of a classification: false and true, numbers ascending, texts in alphabetical order."""
     standardise: bool
-    missing_reason: str = ""
+    missing_reason: str
     """The reason for this treatment of missing values."""
-    keep_rows: AsRequested[bool] = True
+    keep_rows: AsRequested[bool]
     """True where the version keeps the inputs of some training rows, from which missing values are drawn."""
     holdout: AsRequested[float]
-    max_score_loss: float = 0.01
+    max_score_loss: float
     """The limit of the score, in nats a row, that a pool may lose by its reduction to few functions."""
-    budget: BudgetPlan | None = None
+    budget: BudgetPlan | None
     """The requested budget, and what was left out for it; null without one."""
-    positive_class: Label | None = None
+    positive_class: Label | None
     """The class that counts as positive in evaluations; null where none was named."""
 
 
