@@ -2,6 +2,7 @@
 
 import os
 import time
+from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -11,7 +12,7 @@ from benchmarks.jobs.deployment import WORKER_BEGINS, Deploy, on_sqlite
 from benchmarks.jobs.running import seconds_for_each
 from benchmarks.options import Options
 from benchmarks.report import Table
-from benchmarks.serving.processes import cpu_seconds, processes
+from benchmarks.serving.processes import processes
 from relevance_bayes.client import connect
 from relevance_bayes.client.drivers import Query, finished
 from relevance_bayes.client.responses import TrainingJob
@@ -70,4 +71,7 @@ def _seconds(deploy: Deploy, n_slots: int, jobs: int) -> tuple[float, float]:
 
 
 def _fit_seconds(worker: int) -> float:
-    return cpu_seconds([pid for pid in processes(worker) if pid != worker])
+    """Return the CPU seconds of a worker's child processes, those of threads that have ended included."""
+    stats = [Path(f"/proc/{pid}/stat").read_text() for pid in processes(worker) if pid != worker]
+    ticks = sum(int(ticks) for stat in stats for ticks in stat.rpartition(")")[2].split()[11:13])
+    return ticks / os.sysconf("SC_CLK_TCK")

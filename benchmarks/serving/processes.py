@@ -47,18 +47,13 @@ class Server:
 
     def cpu(self) -> float:
         """Seconds of CPU that all threads have had, to the nanosecond."""
-        return cpu_seconds(processes(self.pid))
+        tasks = [task for pid in processes(self.pid) for task in Path(f"/proc/{pid}/task").iterdir()]
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
     def megabytes(self) -> float:
         """Memory that they hold, what two of them share twice."""
         pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in processes(self.pid))
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def cpu_seconds(pids: Sequence[int]) -> float:
-    """Return the seconds of CPU that all threads of processes have had, to the nanosecond."""
-    tasks = [task for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()]
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
 def processes(pid: int) -> list[int]:
