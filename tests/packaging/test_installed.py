@@ -74,13 +74,13 @@ import numpy as np
 from relevance_bayes.core.models.pool import ready_of
 from relevance_bayes.documents.schema import version_of
 from relevance_bayes.documents.schema import DOCUMENT
-from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.columns import NumberArray
 from relevance_bayes.tables.encoding import encode_inputs, user_mean
 from relevance_bayes.records.json import validate
 
 assert app.OWN
 predictor = version_of(validate(DOCUMENT, json.load(open("line.json")))).predictor
-X, _ = encode_inputs(predictor.encoding, {"x": NumberColumn(np.array([1.0]))})
+X, _ = encode_inputs(predictor.encoding, {"x": NumberArray(np.array([1.0]))})
 prediction, _ = ready_of(predictor.learned).predict(X)
 print(user_mean(predictor.encoding.target, prediction.mean)[0])
 """
