@@ -1,17 +1,13 @@
 """Verification of chains of entries, and the heads of all chains in a file outside the database.
 
-The heads of all chains, in a file outside the database, with a key that the database does not have.
+The file is made with a key that the database does not have. Who can write to the database can delete the newest
+entries, delete a chain, or compute all hashes anew. A line of the file has the last entry of each chain at a time, the
+hash-based message authentication code (HMAC, RFC 2104) of its content, and that of the line before. So nobody without
+the key can write a line, change one, or leave one out between others.
 
-Who can write to the database can delete the newest entries, delete a chain, or compute all hashes anew. A line of the
-file has the last entry of each chain at a time, the hash-based message authentication code (HMAC, RFC 2104) of its
-content, and that of the line before. So nobody without the key can write a line, change one, or leave one out between
-others.
-
-Verification of a chain of entries.
-
-It shows that no entry up to a checkpoint that is kept elsewhere was changed, inserted or deleted. Without one, those
-who can write to the database could have replaced all hashes from some entry on. Heads with a code of authentication
-are such checkpoints of all chains.
+Verification shows that no entry up to a checkpoint that is kept elsewhere was changed, inserted or deleted. Without
+one, those who can write to the database could have replaced all hashes from some entry on. Heads with a code of
+authentication are such checkpoints of all chains.
 """
 
 import fcntl

@@ -1,6 +1,6 @@
 """The repository of datasets and their blocks.
 
-Blocks of a dataset as bytes: {"columns": [[name, kind] or [name, "category", labels], ...]}, one array each.
+A block is stored as bytes: {"columns": [[name, kind] or [name, "category", labels], ...]}, one array each.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
 """The routes of promotions: an alias moves if a version is better than the one to which it points."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -9,13 +10,13 @@ from app.evaluation.service import EvaluationService
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
 from app.http.idempotency import Idempotency, Key, named, once
-from app.http.idempotency_records import Keyed, StoredResponse
+from app.http.idempotency_records import Keyed
 from app.http.lists import Wait
-from app.http.negotiation import AcceptsJson, media_type_of, to_json
+from app.http.negotiation import AcceptsJson, media_type_of
 from app.http.openapi import json_body, problems
 from app.http.references import AliasName, ModelName, refuse_no_alias
 from app.jobs.records import Job
-from app.jobs.schemas import ScoringsQuery
+from app.jobs.schemas import ScoringsQuery, queued_response
 from app.jobs.service import JobService
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from relevance_bayes.records.evaluations import Promotion, PromotionRequest
@@ -23,6 +24,8 @@ from relevance_bayes.records.json import Page
 
 TAG = "Promotions"
 router = APIRouter(prefix="/v1/promotions", tags=[TAG], dependencies=[AcceptsJson])
+
+QUEUED = partial(queued_response, promotion_record)
 of_aliases = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJson])
 
 
@@ -58,7 +61,7 @@ def submit(
         )
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
-    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
+    return once(services[Idempotency], named(request, owner, key, content_type, body), QUEUED, create)
 
 
 @router.post(
@@ -75,12 +78,7 @@ def retry(request: Request, job_id: str, owner: Owner, services: ServicesDepende
     def create(keyed: Keyed[Job] | None) -> Job:
         return services[EvaluationService].retry(owner, first, "promotion", keyed=keyed)
 
-    return once(services[Idempotency], named(request, owner, key), _queued, create)
-
-
-def _queued(job: Job) -> StoredResponse:
-    headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return StoredResponse(202, headers, to_json(promotion_record(job)))
+    return once(services[Idempotency], named(request, owner, key), QUEUED, create)
 
 
 @router.get("", summary="List promotions", responses=problems(422, 406))

@@ -1,5 +1,6 @@
 """Routes of evaluations and of comparisons of two versions."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -11,13 +12,13 @@ from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier, limits_of
 from app.http.disconnection import run_for_client
 from app.http.idempotency import Idempotency, Key, named, once
-from app.http.idempotency_records import Keyed, StoredResponse
+from app.http.idempotency_records import Keyed
 from app.http.lists import Wait
-from app.http.negotiation import AcceptsJson, media_type_of, to_json
+from app.http.negotiation import AcceptsJson, media_type_of
 from app.http.openapi import json_body, problems
 from app.http.references import VersionReference
 from app.jobs.records import Job, JobFilter
-from app.jobs.schemas import ScoringsQuery, StateQuery
+from app.jobs.schemas import ScoringsQuery, StateQuery, queued_response
 from app.jobs.service import JobService
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.prediction.served_versions import ServedVersions
@@ -27,6 +28,8 @@ from relevance_bayes.records.json import Page
 
 TAG = "Evaluations"
 router = APIRouter(prefix="/v1/evaluations", tags=[TAG], dependencies=[AcceptsJson])
+
+QUEUED = partial(queued_response, evaluation_record)
 of_versions = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJson])
 
 
@@ -45,7 +48,7 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
         return services[EvaluationService].submit(owner, read_strictly(EVALUATION.request.adapter, body), keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
-    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
+    return once(services[Idempotency], named(request, owner, key, content_type, body), QUEUED, create)
 
 
 @router.post(
@@ -62,12 +65,7 @@ def retry(request: Request, job_id: str, owner: Owner, services: ServicesDepende
     def create(keyed: Keyed[Job] | None) -> Job:
         return services[EvaluationService].retry(owner, first, "evaluation", keyed=keyed)
 
-    return once(services[Idempotency], named(request, owner, key), _queued, create)
-
-
-def _queued(job: Job) -> StoredResponse:
-    headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return StoredResponse(202, headers, to_json(evaluation_record(job)))
+    return once(services[Idempotency], named(request, owner, key), QUEUED, create)
 
 
 @router.get("", summary="List evaluations", responses=problems(422, 406))

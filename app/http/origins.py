@@ -1,8 +1,6 @@
 """The hosts and pages whose requests are executed, and the origin of a request's changes.
 
-The hosts and the pages whose requests a service without API keys executes.
-
-Without keys, what a browser on the same machine or network can reach, every page in it could use: by a cross-site
+Without API keys, what a browser on the same machine or network can reach, every page in it could use: by a cross-site
 request, or, where a name of the page's own is resolved to an address of the service (DNS rebinding), as its own origin.
 """
 

@@ -1,8 +1,7 @@
 """The metrics and the spans of requests.
 
-The spans of requests, with the attribute names of OpenTelemetry's semantic conventions for HTTP servers.
-
-They have no query, no body and no headers but `User-Agent`.
+The spans have the attribute names of OpenTelemetry's semantic conventions for HTTP servers, and no query, no body and
+no headers but `User-Agent`.
 """
 
 from bisect import bisect_left

@@ -1,11 +1,14 @@
 """Members of requests for jobs, query parameters of lists of jobs, and members of jobs of all kinds."""
 
+from collections.abc import Callable
 from inspect import signature
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from app.http.idempotency_records import StoredResponse
 from app.http.lists import ListQuery
+from app.http.negotiation import to_json
 from app.http.problems import ProblemKind
 from app.jobs.records import Job, JobFailure, JobFilter
 from relevance_bayes.records.jobs import JobBase, JobKind, JobProblem, JobState, JobSummary, VersionName
@@ -107,3 +110,8 @@ def _job_problem(job: Job, problem: JobFailure) -> JobProblem:
         instance=job.path,
         errors=tuple(problem.faults),
     )
+
+
+def queued_response(record_of: Callable[[Job], JobBase], job: Job) -> StoredResponse:
+    """Return the response to the submission of a job: its record, and its path as `Location`."""
+    return StoredResponse(202, (("Location", job.path), ("Content-Type", "application/json")), to_json(record_of(job)))

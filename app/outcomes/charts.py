@@ -1,11 +1,9 @@
 """Sums over the outcomes of a version in one hour or day, and its CUSUM charts.
 
-CUSUM charts of a version's outcomes, which detect that its predictions no longer hold.
-
-A chart sums log likelihood ratios of a departure against what was predicted, and starts again where the sum falls below
-0 (Page, 1954). Each ratio has a mean of at most 1 while the predictions hold, whatever the order and the difficulty of
-the rows, so with N charts, each with the threshold log(N g), the mean number of outcomes until a false alarm is at
-least g (Lorden, 1971): see docs/explanation/outcomes.md.
+The charts detect that predictions no longer hold. A chart sums log likelihood ratios of a departure against what was
+predicted, and starts again where the sum falls below 0 (Page, 1954). Each ratio has a mean of at most 1 while the
+predictions hold, whatever the order and the difficulty of the rows, so with N charts, each with the threshold log(N g),
+the mean number of outcomes until a false alarm is at least g (Lorden, 1971): see docs/explanation/outcomes.md.
 """
 
 from dataclasses import dataclass, fields, replace

@@ -1,8 +1,7 @@
 """The drift of the rows that versions predicted lately, of this process and of others, and its metrics.
 
-The rows that a version predicted lately: those outside the support, and the bins of its baseline that they are in.
-
-Predictions only append to a bounded list; a thread counts what is in it, once a second.
+Counted are the rows outside the support, and those in each bin of the version's baseline. Predictions only append to a
+bounded list; a thread counts what is in it, once a second.
 """
 
 import logging

@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -25,7 +26,7 @@ from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifie
 from app.http.disconnection import run_for_client
 from app.http.fast_path import FastPath, RawRoute, documented, reference_of
 from app.http.idempotency import Idempotency, Key, named, once
-from app.http.idempotency_records import Keyed, StoredResponse
+from app.http.idempotency_records import Keyed
 from app.http.lists import Wait
 from app.http.negotiation import AcceptsJson, accepts, image_media_type, media_type_of, to_json
 from app.http.openapi import IMAGE_CONTENT, contents, json_body, problems
@@ -34,7 +35,7 @@ from app.http.ranges import ByteRange, UnsatisfiableRange, requested_range
 from app.http.rate_limits import check_rows
 from app.http.references import VersionReference
 from app.jobs.records import Job, no_such_job
-from app.jobs.schemas import ScoringsQuery
+from app.jobs.schemas import ScoringsQuery, queued_response
 from app.jobs.service import JobService
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.prediction.batch_jobs import BATCH_PREDICTION_IN, PREDICTION, BatchPredictionService, batch_prediction_record
@@ -200,6 +201,8 @@ async def _only_own(request: Request, services: ServicesDependency) -> None:
 batch_router = APIRouter(prefix="/v1/batch-predictions", tags=[TAG], dependencies=[AcceptsJson, Depends(_only_own)])
 batch_files = APIRouter(prefix="/v1/batch-predictions", tags=[TAG], dependencies=[Depends(_only_own)])
 
+QUEUED = partial(queued_response, batch_prediction_record)
+
 _HEADERS = {
     "ETag": {"schema": {"type": "string"}, "description": "The same for as long as the file is there."},
     "Accept-Ranges": {"schema": {"type": "string"}, "description": "`bytes`: request a part with `Range`."},
@@ -227,7 +230,7 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
         return services[BatchPredictionService].submit(owner, read_strictly(BATCH_PREDICTION_IN, body), keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
-    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
+    return once(services[Idempotency], named(request, owner, key, content_type, body), QUEUED, create)
 
 
 @batch_router.post(
@@ -244,12 +247,7 @@ def retry(request: Request, job_id: str, owner: Owner, services: ServicesDepende
     def create(keyed: Keyed[Job] | None) -> Job:
         return services[BatchPredictionService].retry(owner, first, keyed=keyed)
 
-    return once(services[Idempotency], named(request, owner, key), _queued, create)
-
-
-def _queued(job: Job) -> StoredResponse:
-    headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return StoredResponse(202, headers, to_json(batch_prediction_record(job)))
+    return once(services[Idempotency], named(request, owner, key), QUEUED, create)
 
 
 @batch_router.get("", summary="List batch predictions", responses=problems(422, 406))

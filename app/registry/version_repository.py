@@ -1,9 +1,8 @@
 """Versions as rows: predictors and functions as bytes, and what records of predictions need to know of them.
 
-Predictors as bytes: the members of their documents, not compressed, so that bytes can be compared.
-
-The value of the frame is {"format_version": that of the documents, "arrays": their names, sorted, "content": the
-members `task`, `inputs`, `target` and `model` with {"array": name} in the place of each array}.
+Predictors are the members of their documents, not compressed, so that bytes can be compared. The value of the frame is
+{"format_version": that of the documents, "arrays": their names, sorted, "content": the members `task`, `inputs`,
+`target` and `model` with {"array": name} in the place of each array}.
 """
 
 from collections.abc import Collection, Mapping

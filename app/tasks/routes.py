@@ -1,5 +1,6 @@
 """The routes of training jobs and of versions, each with the members of its task."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -16,13 +17,13 @@ from app.http.conditional_requests import (
 )
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
 from app.http.idempotency import Idempotency, Key, named, once
-from app.http.idempotency_records import Keyed, StoredResponse
+from app.http.idempotency_records import Keyed
 from app.http.lists import VersionsQuery, Wait
 from app.http.negotiation import AcceptsJson, media_type_of, to_json
 from app.http.openapi import json_body, problems
 from app.http.references import ModelName, VersionReference
 from app.jobs.records import Job
-from app.jobs.schemas import JobsQuery
+from app.jobs.schemas import JobsQuery, queued_response
 from app.jobs.service import JobService
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.registry.annotations import ANNOTATION_IN
@@ -37,6 +38,9 @@ from relevance_bayes.records.json import Page
 from relevance_bayes.records.trainings import KnownJob
 
 router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependencies=[AcceptsJson])
+
+
+QUEUED = partial(queued_response, training_job)
 
 
 @router.post(
@@ -54,7 +58,7 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
         return services[TrainingService].submit(owner, read_strictly(TRAINING.request.adapter, body), keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
-    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
+    return once(services[Idempotency], named(request, owner, key, content_type, body), QUEUED, create)
 
 
 @router.post(
@@ -71,12 +75,7 @@ def retry(request: Request, job_id: str, owner: Owner, services: ServicesDepende
     def create(keyed: Keyed[Job] | None) -> Job:
         return services[TrainingService].retry(owner, first, keyed=keyed)
 
-    return once(services[Idempotency], named(request, owner, key), _queued, create)
-
-
-def _queued(job: Job) -> StoredResponse:
-    headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return StoredResponse(202, headers, to_json(training_job(job)))
+    return once(services[Idempotency], named(request, owner, key), QUEUED, create)
 
 
 @router.get("", summary="List training jobs", responses=problems(422, 406))

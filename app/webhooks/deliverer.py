@@ -1,9 +1,7 @@
 """One delivery attempt of a message to a webhook: its HTTP request, and the queue entry of the next attempt.
 
-One HTTP request, of whose response only the status is read.
-
-The host is resolved here and the request goes to an address that was checked: a client that resolves the name again may
-be led elsewhere.
+Only the status of the response is read. The host is resolved here and the request goes to an address that was checked:
+a client that resolves the name again may be led elsewhere.
 """
 
 import asyncio

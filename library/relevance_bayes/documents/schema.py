@@ -1,9 +1,7 @@
-"""The schema of exported documents, and the predictors of their contents.
+"""The schema of exported documents, the predictors of their contents, and their arrays.
 
 `docs/reference/document.md` describes the members; `relevance_bayes.documents.validation` checks all conditions on more
 than one of them.
-
-The arrays of a document and their file.
 
 In place of an array is {"array": name}; its name is its path, as in `model/members/0/mean`.
 

@@ -16,9 +16,8 @@ text (category). A column of missing values only is a number. Integers beyond 2*
 represent exactly, make a number column text, so that ids keep all digits; nanoseconds since 1970 do not. A kind that
 the caller declares takes precedence.
 
-Escaping of texts that a spreadsheet would take for formulas in CSV.
-
-A leading apostrophe makes them texts, as OWASP's page on CSV injection recommends.
+In CSV that is written, a leading apostrophe keeps texts that a spreadsheet would take for formulas as texts, as OWASP's
+page on CSV injection recommends.
 """
 
 import re

@@ -1,9 +1,9 @@
-"""Two classes.
+"""The likelihood of two classes, and the temperature of class probabilities.
 
 [MONAHAN1992] is Monahan & Stefanski, Normal scale mixture approximations to F*(z) and computation of the
 logistic-normal integral, in: Balakrishnan (ed.), Handbook of the Logistic Distribution.
 
-Temperature scaling of class probabilities [GUO2017: Guo et al., On calibration of modern neural networks, ICML].
+[GUO2017] is Guo et al., On calibration of modern neural networks, ICML.
 """
 
 from dataclasses import dataclass

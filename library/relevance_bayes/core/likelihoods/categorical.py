@@ -1,9 +1,8 @@
 """Likelihoods of several classes: the softmax, its integral, and a likelihood for each class.
 
-The softmax integrated over independent Gaussians of equal variance.
-
-The softmax of f is the distribution of the argmax of f_k + G_k, G_k independent and of Gumbel's distribution. So with F
-and p the distribution and density of N(0, v) + G, the integral is one over x,
+The integral is over independent Gaussians of equal variance. The softmax of f is the distribution of the argmax of f_k
++ G_k, G_k independent and of Gumbel's distribution. So with F and p the distribution and density of N(0, v) + G, the
+integral is one over x,
 
     E softmax(f)_k = int p(x - m_k) prod_(j != k) F(x - m_j) dx,
 

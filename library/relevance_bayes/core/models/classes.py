@@ -1,9 +1,8 @@
 """Models of several classes: one of each class against the others, and softmax regression.
 
-Softmax regression on the inputs: the weights of all classes together, under one precision that the evidence learns.
-
-The posterior is Laplace's approximation about its mode. A step costs some products of the rows' inputs with as many
-numbers as there are classes, so that the cost of a fit grows as rows times inputs times classes.
+Softmax regression has the weights of all classes together, under one precision that the evidence learns. The posterior
+is Laplace's approximation about its mode. A step costs some products of the rows' inputs with as many numbers as there
+are classes, so that the cost of a fit grows as rows times inputs times classes.
 """
 
 from collections.abc import Generator

@@ -1,6 +1,6 @@
 """The effects of inputs on predictions: contributions, joint predictions of rows, and partial dependence.
 
-Averages of a model's function over rows, as functions of the other inputs, with their uncertainty.
+All are averages of a model's function over rows, as functions of the other inputs, with their uncertainty.
 
 [FRIEDMAN2001] is Friedman, Greedy function approximation: a gradient boosting machine, Annals of Statistics 29 (2001),
 section 8.2.

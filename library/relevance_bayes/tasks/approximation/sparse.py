@@ -1,18 +1,15 @@
 """Approximation of an expansion, or by a density, of few of its terms.
 
-Sparse approximation of a column by few others: forward selection beyond the error, backward elimination, repeated.
+By least squares, columns are selected forward until the error is below the tolerance, then eliminated backward,
+repeatedly. The decrease of the squared error by a column, (g'r)^2 / |g - its projection|^2, and the increase without
+one, w_j^2 / (G'G)^-1_jj, are known for all columns. Forward selection alone takes up to twice as many, since the first
+columns become redundant.
 
-The decrease of the squared error by a column, (g'r)^2 / |g - its projection|^2, and the increase without one, w_j^2 /
-(G'G)^-1_jj, are known for all columns. Forward selection alone takes up to twice as many, since the first columns
-become redundant.
-
-Approximation of an expansion by few of its terms: sparse Bayesian learning with integrals instead of sums over rows.
-
-The likelihood is exp(-1/(2 sigma^2) integral |f(x; w) - f(x)|^2 dx) [BURNAEV; THEORY 19], which depends on
-integrals of products of two terms only. In coordinates with these inner products f and each term are columns of
-numbers: a regression with given noise. Without noise, terms can also be selected forward and backward by least-squares
-errors. This pursuit comes first, since it takes R^2 for each of R terms instead of R^3; where few terms are needed the
-regression is learned as well. The shortest sum of both is taken.
+Sparse Bayesian learning has integrals instead of sums over rows. The likelihood is exp(-1/(2 sigma^2) integral |f(x; w)
+- f(x)|^2 dx) [BURNAEV; THEORY 19], which depends on integrals of products of two terms only. In coordinates with these
+inner products f and each term are columns of numbers: a regression with given noise. Without noise, terms can also be
+selected forward and backward by least-squares errors. This pursuit comes first, since it takes R^2 for each of R terms
+instead of R^3; where few terms are needed the regression is learned as well. The shortest sum of both is taken.
 """
 
 from collections import deque

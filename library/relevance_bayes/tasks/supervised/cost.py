@@ -1,20 +1,17 @@
 """The cost of a training of numbers or classes, planned before it runs, and the plan within a budget.
 
-The cost of a training of numbers or classes, planned before it runs.
+The cost follows from the plan and the number of rows alone, never from a clock. Work is counted in units, each a
+millisecond of the reference core. A process of a pool is counted by its evaluations of the evidence and its
+computations of the expected information, of which starts on at most 250 rows, the ascent on at most 1,000 and a fold
+each take some; what follows grows with all rows. The constants of this module belong to the release. They were fitted
+to the CPU time of trainings of generated and public tables of 30 to 20,000 rows; docs/reference/training-costs.md has a
+table. What only the rows decide is planned by its chance: next to no noise takes several times as long.
 
-It follows from the plan and the number of rows alone, never from a clock. Work is counted in units, each a millisecond
-of the reference core. A process of a pool is counted by its evaluations of the evidence and its computations of the
-expected information, of which starts on at most 250 rows, the ascent on at most 1,000 and a fold each take some; what
-follows grows with all rows. The constants of this module belong to the release. They were fitted to the CPU time of
-trainings of generated and public tables of 30 to 20,000 rows; docs/reference/training-costs.md has a table. What only
-the rows decide is planned by its chance: next to no noise takes several times as long.
-
-The plan of a training within a budget of CPU seconds of the reference core.
-
-In this order, until the planned work is within the budget: alternatives of the noise, the logarithm and independent
-weights; nearest-neighbour processes; processes of the pool, or of classes, from the last to the second; two of five
-folds; all folds and the optimisation of inducing points, which leaves a quick training; and rows, drawn by content.
-No clock is read, so that equal requests give equal versions on every machine.
+A budget is in CPU seconds of the reference core. Left out are, in this order, until the planned work is within it:
+alternatives of the noise, the logarithm and independent weights; nearest-neighbour processes; processes of the pool, or
+of classes, from the last to the second; two of five folds; all folds and the optimisation of inducing points, which
+leaves a quick training; and rows, drawn by content. No clock is read, so that equal requests give equal versions on
+every machine.
 """
 
 from collections.abc import Iterator
@@ -44,7 +41,7 @@ from relevance_bayes.core.models.pooling.folds import MAX_ROWS_STEPPED
 from relevance_bayes.core.models.pooling.folds import MIN_ROWS as MIN_ROWS_STEPPED
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.selection import FOLDS, NORMAL, THOROUGH, Bounds, Step
-from relevance_bayes.core.selection.by_folds import MIN_ROWS_PER_CLASS, MIN_ROWS_TO_COMPARE
+from relevance_bayes.core.selection.by_folds import MIN_FOLDS, MIN_ROWS_PER_CLASS, MIN_ROWS_TO_COMPARE
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.jobs import ExpectedCost
 from relevance_bayes.records.reports import BudgetPlan
@@ -538,10 +535,7 @@ def bounds_of(plan: SupervisedPlan) -> Bounds | None:
     return THOROUGH if plan.effort == "thorough" else NORMAL
 
 
-MIN_FOLDS = 3
-"""The fewest folds by which processes are compared."""
-
-MIN_ROWS = 50
+MIN_ROWS_OF_BUDGET = 50
 """The fewest rows to which a budget leaves a training."""
 
 
@@ -558,9 +552,10 @@ def within_budget(plan: SupervisedPlan, quick: SupervisedPlan, rows: int, cpu_se
             given = tried.budget or BudgetPlan(cpu_seconds, 0)
             return replace(tried, budget=replace(given, cpu_seconds=cpu_seconds, work_units=round(cost)))
     minimum = planned_cost(tried, rows).work_units / UNITS_PER_SECOND
+    min_rows = min(rows, MIN_ROWS_OF_BUDGET)
     detail = (
-        f"The budget of {cpu_seconds:g} CPU seconds is too small: a quick training of {min(rows, MIN_ROWS)} rows"
-        f" takes about {minimum:.2g}. Expected at least that."
+        f"The budget of {cpu_seconds:g} CPU seconds is too small: a quick training of {min_rows} rows takes about"
+        f" {minimum:.2g}. Expected at least that."
     )
     raise refusal(Fault(detail, "/budget/cpu_seconds"))
 
@@ -597,7 +592,7 @@ def _reduced(plan: SupervisedPlan, quick: SupervisedPlan, rows: int) -> Iterator
         now = replace(quick, budget=BudgetPlan(0.0, 0, omitted=tuple(omitted)))
         yield now
     size = rows
-    while size > MIN_ROWS:
-        size = max(size * 4 // 5, MIN_ROWS)
+    while size > MIN_ROWS_OF_BUDGET:
+        size = max(size * 4 // 5, MIN_ROWS_OF_BUDGET)
         drawn = (*omitted, f"all rows but {size:,}, drawn by content")
         yield replace(now, budget=BudgetPlan(0.0, 0, rows=size, omitted=drawn))
